@@ -1,0 +1,145 @@
+// Everything that can happen to a tuning. Time and randomness come in with the event; the planner reads neither
+// a clock nor a random device. An event applied twice (same directive id) changes nothing the second time.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+// A session of this workload is described and ready for directives.
+struct SessionReady {
+  SessionId session = 0;
+  uint32_t uid = 0;
+  std::string process;  // identity of the process (boot id, pid, start time): same string, same process
+  Mode mode = Mode::kTune;
+  uint64_t seed = 0;    // from the OS; the session's coin
+  Digest default_signature{};
+  uint64_t default_peak_bytes = 0;
+  uint64_t extra_memory_bytes = 0;
+  uint64_t default_step_ns = 0;  // 0: unknown
+  uint64_t default_build_ns = 0;
+  uint64_t tune_until_steps = 0;  // 0: no limit
+  Nanos tune_until{};             // zero: no limit
+  bool operator==(const SessionReady&) const = default;
+};
+
+// The process is gone or said Bye. Its lease is void.
+struct SessionGone {
+  SessionId session = 0;
+  std::string reason;
+  bool operator==(const SessionGone&) const = default;
+};
+
+enum class BuildStatus { kOk, kFailed, kMemory };
+
+struct VariantBuilt {
+  SessionId session = 0;
+  DirectiveId build = 0;
+  VariantId variant = 0;
+  BuildStatus status = BuildStatus::kOk;
+  std::string reason;
+  Digest signature{};
+  uint64_t build_ns = 0;
+  uint64_t peak_bytes = 0;
+  bool operator==(const VariantBuilt&) const = default;
+};
+
+struct ProbeDone {
+  SessionId session = 0;
+  DirectiveId probe = 0;
+  VariantId variant = 0;
+  ComparisonSummary summary;
+  uint64_t probe_ns = 0;
+  uint32_t passed_batches = 0;
+  bool operator==(const ProbeDone&) const = default;
+};
+
+// Units in schedule order; fewer than asked where `complete` is false.
+struct LeaseDone {
+  SessionId session = 0;
+  DirectiveId lease = 0;
+  std::vector<UnitTime> units;
+  uint64_t first_step = 0;
+  uint64_t drain_ns = 0;
+  bool complete = true;
+  bool operator==(const LeaseDone&) const = default;
+};
+
+// The lease's deadline passed without an answer.
+struct LeaseExpired {
+  SessionId session = 0;
+  DirectiveId lease = 0;
+  bool operator==(const LeaseExpired&) const = default;
+};
+
+enum class Refusal {
+  kNotProven,
+  kUnknownVariant,
+  kMalformed,
+  kOverLimit,
+  kNotTuning,
+  kMemory,
+  kRejectedEarlier,
+};
+
+struct DirectiveRefused {
+  SessionId session = 0;
+  DirectiveId directive = 0;
+  VariantId variant = 0;
+  Refusal reason = Refusal::kMalformed;
+  std::string detail;
+  bool operator==(const DirectiveRefused&) const = default;
+};
+
+struct VariantAdopted {
+  SessionId session = 0;
+  DirectiveId adopt = 0;
+  VariantId variant = 0;
+  uint64_t from_step = 0;
+  bool operator==(const VariantAdopted&) const = default;
+};
+
+// Host-timed steps of ordinary service.
+struct ServiceWindow {
+  SessionId session = 0;
+  VariantId variant = 0;
+  uint64_t first_step = 0;
+  uint32_t steps = 0;
+  uint64_t host_ns = 0;
+  bool operator==(const ServiceWindow&) const = default;
+};
+
+// The settlement of `Settle` is durable under this id.
+struct SettlementStored {
+  uint64_t request = 0;  // Settle.request
+  uint64_t settlement = 0;
+  bool operator==(const SettlementStored&) const = default;
+};
+
+struct SettlementFailed {
+  uint64_t request = 0;
+  std::string reason;
+  bool operator==(const SettlementFailed&) const = default;
+};
+
+// Time passes; sent about once a second while a session is attached.
+struct Tick {
+  bool operator==(const Tick&) const = default;
+};
+
+using EventBody =
+    std::variant<SessionReady, SessionGone, VariantBuilt, ProbeDone, LeaseDone, LeaseExpired,
+                 DirectiveRefused, VariantAdopted, ServiceWindow, SettlementStored,
+                 SettlementFailed, Tick>;
+
+struct Event {
+  Moment at{};
+  EventBody body;
+  bool operator==(const Event&) const = default;
+};
+
+}  // namespace blazed::planner
