@@ -1,0 +1,140 @@
+// The store of one daemon: what it learned, kept across restarts. Two implementations, one contract test:
+// SqliteStore (storage/sqlite) and MemoryStore (storage/memory).
+//
+// Threads: every method of Store blocks and is called from one thread only, the writer thread of
+// storage/writer.h. Readers use Reader from any thread; a Reader never blocks the writer.
+// Errors: FAILED_PRECONDITION for a store of another schema or owner (the text says the next move), DATA_LOSS for
+// damage, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE where a retry may help. After DATA_LOSS or a failed
+// commit the store answers nothing but FAILED_PRECONDITION until it is opened again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "storage/records.h"
+
+namespace blazed::storage {
+
+// How much of an answer to give; rows newest first.
+struct Page {
+  uint32_t limit = 50;       // 1..1000
+  int64_t before = 0;        // row id to go on below; 0: from the newest
+  std::string workload_hex;  // fingerprint or a prefix; empty: all
+  std::optional<uint32_t> uid;  // only this user's rows; nullopt: all
+};
+
+// Read-only view for queries. Each call is its own short transaction.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  // A row with its key, for lists.
+  struct Workload {
+    int64_t id = 0;
+    WorkloadRow row;
+    WallNs first_seen_ns = 0, last_seen_ns = 0;
+    std::optional<StoredSettlement> settlement;  // newest in force
+  };
+  struct Graph {
+    int64_t id = 0;
+    GraphRow row;
+    WallNs first_seen_ns = 0;
+  };
+  struct Tuning {
+    TuningId id = 0;
+    TuningKey key;
+  };
+
+  virtual absl::StatusOr<std::vector<Workload>> Workloads(const Page& page) = 0;
+  virtual absl::StatusOr<std::vector<Graph>> Graphs(const Page& page) = 0;
+  virtual absl::StatusOr<std::vector<StoredPlan>> Plans(const Page& page) = 0;
+  virtual absl::StatusOr<std::vector<StoredRace>> Races(const Page& page) = 0;
+  virtual absl::StatusOr<std::vector<StoredSettlement>> Settlements(const Page& page) = 0;
+  virtual absl::StatusOr<std::vector<EventRow>> Events(int64_t after, uint32_t limit,
+                                                       const std::string& workload_hex) = 0;
+  virtual absl::StatusOr<std::vector<planner::PairSample>> LoadPairs(int64_t race_row) = 0;
+  virtual absl::StatusOr<Tuning> TuningById(TuningId id) = 0;
+  virtual absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) = 0;
+  virtual absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) = 0;
+  virtual absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) = 0;
+  virtual absl::StatusOr<std::optional<SessionRow>> Session(planner::SessionId id) = 0;
+  // Everything about one session's tuning, for its report.
+  struct SessionStory {
+    SessionRow session;
+    TuningKey key;
+    WorkloadRow workload;
+    std::vector<GraphRow> graphs;
+    EnvironmentRow environment;
+    std::optional<planner::ForecastRecord> forecast;
+    std::optional<StoredOutcome> outcome;
+    std::optional<StoredSettlement> settlement;  // the one in force for the session's tuning
+    std::vector<StoredPlan> plans;
+    std::vector<StoredRace> races;
+  };
+  virtual absl::StatusOr<SessionStory> Story(planner::SessionId id) = 0;
+  virtual absl::StatusOr<uint64_t> SizeBytes() = 0;
+};
+
+enum class Durability { kBatched, kSynced };  // WAL NORMAL, or fsync before the call returns
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Grows by one with every open; durable before the call returns.
+  virtual uint64_t epoch() const = 0;
+
+  // Groups the writes that follow into one transaction until Commit.
+  virtual absl::Status Begin() = 0;
+  virtual absl::Status Commit(Durability durability) = 0;
+  virtual void Rollback() = 0;
+
+  virtual absl::Status PutEnvironment(const EnvironmentRow& row) = 0;
+  virtual absl::Status PutGraph(const GraphRow& row) = 0;
+  virtual absl::Status PutWorkload(const WorkloadRow& row) = 0;
+  virtual absl::StatusOr<TuningId> PutTuning(const TuningKey& key) = 0;
+  virtual absl::StatusOr<planner::SessionId> NewSessionId() = 0;
+  virtual absl::Status PutSession(const SessionRow& row) = 0;  // insert or update by id
+
+  virtual absl::Status PutPlan(TuningId tuning, const planner::PlanRecord& record) = 0;  // by plan
+  virtual absl::Status PutVariant(TuningId tuning, planner::SessionId session,
+                                  planner::VariantId variant, const planner::Plan& plan,
+                                  const Digest& signature, uint64_t build_ns,
+                                  uint64_t peak_bytes, const std::string& failure) = 0;
+  virtual absl::Status PutProbe(TuningId tuning, const planner::KeepProbe& probe) = 0;
+  virtual absl::Status PutRace(TuningId tuning, const planner::RaceRecord& record) = 0;
+  virtual absl::Status PutForecast(TuningId tuning, const planner::KeepForecast& forecast) = 0;
+  virtual absl::Status PutOutcome(TuningId tuning, const planner::KeepOutcome& outcome) = 0;
+  virtual absl::Status PutSurrogate(TuningId tuning, const std::vector<uint8_t>& state) = 0;
+  virtual absl::Status PutDriftTimer(TuningId tuning, const planner::DriftTimer& timer) = 0;
+  virtual absl::StatusOr<int64_t> PutEvent(const EventRow& event) = 0;
+
+  // Supersedes the settlement in force of this tuning. Returns the row id.
+  virtual absl::StatusOr<uint64_t> PutSettlement(TuningId tuning,
+                                                 const planner::SettlementRecord& record) = 0;
+  virtual absl::Status Demote(uint64_t settlement, const std::string& reason) = 0;
+
+  // What the planner should know when this tuning is opened. Rows whose checksum is wrong are left out and counted.
+  struct Memory {
+    planner::Digest workload{};
+    std::optional<planner::SettlementRecord> settlement;
+    std::optional<planner::SettlementRecord> candidate;  // another principal's, same workload, environment, contract
+    std::optional<planner::DriftTimer> drift;
+    std::vector<planner::PlanRecord> plans;
+    uint64_t races = 0;
+    std::vector<uint8_t> surrogate;
+    uint64_t damaged_rows = 0;
+  };
+  virtual absl::StatusOr<Memory> LoadMemory(TuningId tuning) = 0;
+
+  virtual std::unique_ptr<Reader> NewReader() = 0;
+
+  // Moves the log into the main file; called when idle and at an orderly stop.
+  virtual absl::Status Checkpoint() = 0;
+};
+
+}  // namespace blazed::storage
