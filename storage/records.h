@@ -87,12 +87,19 @@ struct StoredPlan {
   bool operator==(const StoredPlan&) const = default;
 };
 
+// What stays of an arm's step times when retention has removed the raw pairs.
+struct Quantiles {
+  double p10 = 0, p50 = 0, p90 = 0;
+  bool operator==(const Quantiles&) const = default;
+};
+
 // `record.pairs` is empty in list answers; LoadPairs brings the raw ones.
 struct StoredRace {
   int64_t id = 0;
   TuningId tuning = 0;
   planner::RaceRecord record;
   uint64_t pair_count = 0;
+  Quantiles champion_ns, challenger_ns;
   WallNs started_ns = 0, ended_ns = 0;
   bool operator==(const StoredRace&) const = default;
 };

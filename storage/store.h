@@ -27,6 +27,14 @@ struct Page {
   std::optional<uint32_t> uid;  // only this user's rows; nullopt: all
 };
 
+// Events in the order they happened, for following along.
+struct EventPage {
+  int64_t after = 0;     // only ids above this one
+  uint32_t limit = 256;  // 1..1000
+  std::string workload_hex;
+  std::optional<uint32_t> uid;  // only this user's rows; the daemon's own events belong to no user
+};
+
 // Read-only view for queries. Each call is its own short transaction.
 class Reader {
  public:
@@ -54,8 +62,8 @@ class Reader {
   virtual absl::StatusOr<std::vector<StoredPlan>> Plans(const Page& page) = 0;
   virtual absl::StatusOr<std::vector<StoredRace>> Races(const Page& page) = 0;
   virtual absl::StatusOr<std::vector<StoredSettlement>> Settlements(const Page& page) = 0;
-  virtual absl::StatusOr<std::vector<EventRow>> Events(int64_t after, uint32_t limit,
-                                                       const std::string& workload_hex) = 0;
+  virtual absl::StatusOr<std::vector<EventRow>> Events(const EventPage& page) = 0;
+  virtual absl::StatusOr<int64_t> LastEventId() = 0;  // 0: none yet
   virtual absl::StatusOr<std::vector<planner::PairSample>> LoadPairs(int64_t race_row) = 0;
   virtual absl::StatusOr<Tuning> TuningById(TuningId id) = 0;
   virtual absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) = 0;
@@ -135,6 +143,13 @@ class Store {
 
   // Moves the log into the main file; called when idle and at an orderly stop.
   virtual absl::Status Checkpoint() = 0;
+
+  // One small batch of retention, in a transaction of its own: the oldest events and raw pairs above the caps.
+  // Settlements and the races of their tunings stay. Returns the rows removed; 0: nothing to do.
+  virtual absl::StatusOr<uint64_t> Prune() = 0;
+
+  // A verified copy, rotated. Returns its path; FAILED_PRECONDITION for a store that lives in memory.
+  virtual absl::StatusOr<std::string> Backup() = 0;
 };
 
 }  // namespace blazed::storage
