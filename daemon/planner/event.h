@@ -24,6 +24,10 @@ struct SessionReady {
   uint64_t default_build_ns = 0;
   uint64_t tune_until_steps = 0;  // 0: no limit
   Nanos tune_until{};             // zero: no limit
+  // First ids to give out. A session that outlives its daemon keeps variants and answers under their ids, so the
+  // shell starts these above every id that an earlier tuning gave to the session.
+  DirectiveId first_directive = 1;
+  VariantId first_variant = 1;
   bool operator==(const SessionReady&) const = default;
 };
 
