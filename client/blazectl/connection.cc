@@ -1,0 +1,98 @@
+#include "client/blazectl/connection.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "client/blazectl/options.h"
+
+namespace blazed::blazectl {
+namespace {
+
+// With gRPC's defaults a client is back 4 to 14 s after its daemon; with these in a quarter of a
+// second.
+grpc::ChannelArguments QuickReconnect() {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 250);
+  return arguments;
+}
+
+// 0 where somebody listens, else the errno that says why not. gRPC hides it.
+int WhyNobodyListens(const std::string& path) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return errno;
+  auto close_it = absl::MakeCleanup([fd] { close(fd); });
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return 0;
+  return errno == EAGAIN ? 0 : errno;  // a full backlog is a listener all the same
+}
+
+absl::Status Unreachable(const std::string& path, int reason) {
+  if (reason == EACCES || reason == EPERM) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("this user may not open ", path,
+                     "; ask the operator which group may, or run as that user"));
+  }
+  if (reason != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("no daemon listens at ", path, " (", std::strerror(reason),
+                     "); start blazed, or name its socket with --socket"));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("the daemon at ", path, " accepts but stays silent; look at its log"));
+}
+
+}  // namespace
+
+Connection::Connection(std::string path, absl::Time deadline)
+    : path_(std::move(path)),
+      deadline_(deadline),
+      channel_(grpc::CreateCustomChannel(absl::StrCat("unix:", path_),
+                                         grpc::InsecureChannelCredentials(), QuickReconnect())) {}
+
+absl::StatusOr<Connection> Connection::Open(const std::string& path,
+                                            std::optional<absl::Duration> timeout) {
+  const int reason = WhyNobodyListens(path);
+  const bool waiting_helps = reason == 0 || (timeout && reason != EACCES && reason != EPERM);
+  if (!waiting_helps) return Unreachable(path, reason);
+  Connection connection(path, absl::Now() + timeout.value_or(kDefaultAnswer));
+  if (!connection.channel_->WaitForConnected(absl::ToChronoTime(connection.deadline_))) {
+    return Unreachable(path, WhyNobodyListens(path));
+  }
+  return connection;
+}
+
+void Connection::Prepare(grpc::ClientContext& context) const {
+  PrepareStream(context);
+  context.set_deadline(absl::ToChronoTime(deadline_));
+}
+
+void Connection::PrepareStream(grpc::ClientContext& context) {
+  context.AddMetadata("blazed-protocol", "1");
+  context.set_wait_for_ready(true);
+}
+
+absl::Status Connection::Translate(const grpc::Status& status) const {
+  if (status.ok()) return absl::OkStatus();
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return Unreachable(path_, 0);
+  const auto code = static_cast<absl::StatusCode>(status.error_code());
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    return absl::Status(code,
+                        absl::StrCat("the daemon at ", path_,
+                                     " does not know this question; compare blazectl --version "
+                                     "with the version that blazectl status shows"));
+  }
+  return absl::Status(code, status.error_message());
+}
+
+}  // namespace blazed::blazectl

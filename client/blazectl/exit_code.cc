@@ -1,0 +1,18 @@
+#include "client/blazectl/exit_code.h"
+
+namespace blazed::blazectl {
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+      return ExitCode::kUnreachable;
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+      return ExitCode::kDenied;
+    default:
+      return ExitCode::kError;
+  }
+}
+
+}  // namespace blazed::blazectl

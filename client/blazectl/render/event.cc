@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/blazectl/render/render.h"
+#include "client/blazectl/text.h"
+
+namespace blazed::blazectl {
+namespace {
+
+constexpr size_t kLeastDetail = 20;  // narrower screens wrap instead
+
+Ink InkOfKind(absl::string_view kind) {
+  if (kind == "race_won" || kind == "settled" || kind == "settlement_stored") return Ink::kGood;
+  if (kind == "demoted" || kind == "stand" || kind == "settlement_failed") return Ink::kBad;
+  return Ink::kPlain;
+}
+
+}  // namespace
+
+std::string RenderEvent(const v1::WatchEvent& event, const Screen& screen, absl::TimeZone zone) {
+  const std::string head =
+      absl::StrCat(absl::FormatTime("%H:%M:%E3S", absl::FromUnixNanos(event.unix_ns()), zone),
+                   absl::StrFormat("  %6d  ", event.id()));
+  const std::string kind = absl::StrFormat("%-18s", Clean(event.kind()));
+  std::string who;
+  if (event.session() != 0) absl::StrAppend(&who, "  session ", event.session());
+  if (!event.workload().empty()) absl::StrAppend(&who, "  ", ShortHex(Clean(event.workload())));
+
+  std::string detail = Clean(event.detail());
+  const size_t used = Columns(head) + Columns(kind) + Columns(who) + 2;
+  if (screen.columns > 0) {
+    detail =
+        Shortened(detail, std::max(kLeastDetail, screen.columns - std::min(used, screen.columns)));
+  }
+  std::string line =
+      absl::StrCat(head, screen.Paint(kind, InkOfKind(event.kind())), who, "  ", detail);
+  while (line.back() == ' ') line.pop_back();
+  return line + "\n";
+}
+
+}  // namespace blazed::blazectl

@@ -1,0 +1,24 @@
+// Answers of the daemon as text for people. Pure functions: no clock, no socket, so tests compare
+// whole texts.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "blazed/v1/history.pb.h"
+#include "client/blazectl/screen.h"
+
+namespace blazed::blazectl {
+
+std::string RenderStatus(const v1::GetStatusReply& status, const Screen& screen);
+std::string RenderGraphs(const v1::ListWorkloadsReply& workloads, const v1::ListGraphsReply& graphs,
+                         const Screen& screen, absl::Time now);
+std::string RenderPlans(const v1::ListPlansReply& plans, const Screen& screen);
+std::string RenderRaces(const v1::ListRacesReply& races, const Screen& screen);
+std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const Screen& screen,
+                              absl::Time now);
+std::string RenderExplain(const v1::ExplainReply& answer, const Screen& screen, absl::Time now);
+// One line; the wall time is shown in `zone`.
+std::string RenderEvent(const v1::WatchEvent& event, const Screen& screen, absl::TimeZone zone);
+
+}  // namespace blazed::blazectl

@@ -1,0 +1,69 @@
+#include "absl/strings/str_cat.h"
+#include "client/blazectl/render/render.h"
+#include "client/blazectl/table.h"
+#include "client/blazectl/text.h"
+
+namespace blazed::blazectl {
+namespace {
+
+std::string Store(const v1::GetStatusReply& status, const Screen& screen) {
+  const bool well = status.store_state() == "ok";
+  std::string text = absl::StrCat(
+      "store   ", screen.Paint(Clean(status.store_state()), well ? Ink::kGood : Ink::kBad), "  ",
+      Clean(status.store_path()), "  ", BytesText(status.store_bytes()), ", SQLite ",
+      Clean(status.sqlite_version()), "\n");
+  if (!status.store_detail().empty()) {
+    absl::StrAppend(&text, "        ", Clean(status.store_detail()), "\n");
+  }
+  return text;
+}
+
+Table Sessions(const v1::GetStatusReply& status) {
+  Table table({{"session", Align::kRight, Stretch::kRigid, 0},
+               {"job", Align::kLeft, Stretch::kElastic, 0},
+               {"workload", Align::kLeft, Stretch::kElastic, 6},
+               {"phase", Align::kLeft, Stretch::kRigid, 0},
+               {"tried", Align::kRight, Stretch::kRigid, 5},
+               {"dropped", Align::kRight, Stretch::kRigid, 4},
+               {"pairs", Align::kRight, Stretch::kRigid, 3},
+               {"saves", Align::kRight, Stretch::kRigid, 7},
+               {"attached", Align::kRight, Stretch::kRigid, 3},
+               {"host", Align::kLeft, Stretch::kElastic, 1},
+               {"user", Align::kRight, Stretch::kRigid, 1},
+               {"pid", Align::kRight, Stretch::kRigid, 2}});
+  for (const v1::SessionStatus& session : status.sessions()) {
+    table.Add(
+        {{absl::StrCat(session.session())},
+         {session.job()},
+         {session.workload_name().empty() ? ShortHex(session.workload()) : session.workload_name()},
+         {session.phase()},
+         {absl::StrCat(session.candidates())},
+         {absl::StrCat(session.dropped())},
+         {absl::StrCat(session.search_pairs())},
+         {session.gain() == 0 ? "-" : PercentText(session.gain()),
+          session.gain() > 0 ? Ink::kGood : Ink::kPlain},
+         {DurationText(static_cast<double>(session.attached_ns()))},
+         {session.host_name()},
+         {absl::StrCat(session.uid())},
+         {absl::StrCat(session.pid())}});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string RenderStatus(const v1::GetStatusReply& status, const Screen& screen) {
+  std::string text = absl::StrCat(
+      screen.Paint(
+          absl::StrCat("blazed ", Clean(status.version()), " (", Clean(status.commit()), ")"),
+          Ink::kTitle),
+      "  up ", DurationText(static_cast<double>(status.uptime_ns())), ", start ",
+      status.daemon_epoch(), " of this store, ", BytesText(status.rss_bytes()), " resident\n",
+      Store(status, screen));
+  if (status.sessions().empty()) return text + "no session is attached\n";
+  absl::StrAppend(&text, Counted(static_cast<uint64_t>(status.sessions_size()), "session"),
+                  " attached\n\n", Sessions(status).Render(screen));
+  return text;
+}
+
+}  // namespace blazed::blazectl

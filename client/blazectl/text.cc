@@ -1,0 +1,105 @@
+#include "client/blazectl/text.h"
+
+#include <array>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace blazed::blazectl {
+namespace {
+
+// Three digits that mean something: 1.23, 12.3, 123.
+std::string ThreeDigits(double value) {
+  const double size = std::fabs(value);
+  if (size < 9.995) return absl::StrFormat("%.2f", value);
+  if (size < 99.95) return absl::StrFormat("%.1f", value);
+  return absl::StrFormat("%.0f", value);
+}
+
+std::string LongDuration(double seconds) {
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 3600) return absl::StrCat(whole / 60, " min ", whole % 60, " s");
+  if (whole < 48 * 3600) return absl::StrCat(whole / 3600, " h ", whole % 3600 / 60, " min");
+  return absl::StrCat(whole / 86400, " d ", whole % 86400 / 3600, " h");
+}
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+}  // namespace
+
+std::string DurationText(double ns) {
+  if (!std::isfinite(ns)) return "-";
+  const double size = std::fabs(ns);
+  if (size < 999.5) return absl::StrFormat("%.0f ns", ns);
+  if (size < 999.5e3) return ThreeDigits(ns / 1e3) + " us";
+  if (size < 999.5e6) return ThreeDigits(ns / 1e6) + " ms";
+  if (size < 119.5e9) return ThreeDigits(ns / 1e9) + " s";
+  if (size > 1e18) return "ages";
+  return LongDuration(ns / 1e9);
+}
+
+std::string BytesText(uint64_t bytes) {
+  static constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1023.5 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return absl::StrCat(ThreeDigits(value), " ", kUnits[unit]);
+}
+
+std::string PercentText(double share) {
+  if (!std::isfinite(share)) return "-";
+  const double percent = share * 100;
+  return absl::StrFormat(std::fabs(percent) < 0.995 ? "%.2f %%" : "%.1f %%", percent);
+}
+
+std::string AgoText(int64_t unix_ns, absl::Time now) {
+  if (unix_ns == 0) return "";
+  const int64_t seconds = absl::ToInt64Seconds(now - absl::FromUnixNanos(unix_ns));
+  if (seconds < 2) return "just now";
+  if (seconds < 120) return absl::StrCat(seconds, " s ago");
+  if (seconds < 7200) return absl::StrCat(seconds / 60, " min ago");
+  if (seconds < 48 * 3600) return absl::StrCat(seconds / 3600, " h ago");
+  return absl::StrCat(seconds / 86400, " d ago");
+}
+
+std::string ShortHex(absl::string_view hex) { return std::string(hex.substr(0, 12)); }
+
+std::string Clean(absl::string_view text) {
+  std::string clean(text);
+  for (size_t i = 0; i < clean.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(clean[i]);
+    // 0xC2 0x80..0x9F are control characters too (C1), among them the terminal's CSI.
+    const bool c1 =
+        byte == 0xC2 && i + 1 < clean.size() && static_cast<unsigned char>(clean[i + 1]) < 0xA0;
+    if (byte < 0x20 || byte == 0x7F || c1) clean[i] = '?';
+    if (c1) clean[i + 1] = '?';
+  }
+  return clean;
+}
+
+size_t Columns(absl::string_view text) {
+  size_t columns = 0;
+  for (char c : text) columns += IsContinuation(c) ? 0 : 1;
+  return columns;
+}
+
+std::string Shortened(absl::string_view text, size_t columns) {
+  if (Columns(text) <= columns) return std::string(text);
+  const size_t kept = columns > 3 ? columns - 3 : 0;
+  size_t end = 0;
+  for (size_t seen = 0; end < text.size(); ++end) {
+    if (!IsContinuation(text[end]) && seen++ == kept) break;
+  }
+  return absl::StrCat(text.substr(0, end), absl::string_view("...").substr(0, columns));
+}
+
+std::string Counted(uint64_t n, absl::string_view noun) {
+  return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
+}
+
+}  // namespace blazed::blazectl
