@@ -45,9 +45,9 @@ struct Adopt {
   VariantId variant = 0;
   Plan plan;
   AdoptReason reason = AdoptReason::kWonRace;
-  uint64_t settlement = 0;  // 0: provisional
+  uint64_t settlement = 0;                                     // 0: provisional
   SettlementKind settlement_kind = SettlementKind::kNoWinner;  // meaningful with a settlement
-  bool settled = false;     // nothing further is explored in this session
+  bool settled = false;  // nothing further is explored in this session
   bool operator==(const Adopt&) const = default;
 };
 
@@ -102,7 +102,8 @@ struct KeepForecast {
   bool operator==(const KeepForecast&) const = default;
 };
 
-// Make this durable, then send SettlementStored or SettlementFailed. No session may hear of it earlier.
+// Make this durable, then send SettlementStored or SettlementFailed. No session may hear of it
+// earlier.
 struct Settle {
   uint64_t request = 0;
   SettlementRecord record;

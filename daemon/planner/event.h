@@ -1,5 +1,6 @@
-// Everything that can happen to a tuning. Time and randomness come in with the event; the planner reads neither
-// a clock nor a random device. An event applied twice (same directive id) changes nothing the second time.
+// Everything that can happen to a tuning. Time and randomness come in with the event; the planner
+// reads neither a clock nor a random device. An event applied twice (same directive id) changes
+// nothing the second time.
 #pragma once
 
 #include <string>
@@ -14,9 +15,10 @@ namespace blazed::planner {
 struct SessionReady {
   SessionId session = 0;
   uint32_t uid = 0;
-  std::string process;  // identity of the process (boot id, pid, start time): same string, same process
+  std::string
+      process;  // identity of the process (boot id, pid, start time): same string, same process
   Mode mode = Mode::kTune;
-  uint64_t seed = 0;    // from the OS; the session's coin
+  uint64_t seed = 0;  // from the OS; the session's coin
   Digest default_signature{};
   uint64_t default_peak_bytes = 0;
   uint64_t extra_memory_bytes = 0;
@@ -24,8 +26,8 @@ struct SessionReady {
   uint64_t default_build_ns = 0;
   uint64_t tune_until_steps = 0;  // 0: no limit
   Nanos tune_until{};             // zero: no limit
-  // First ids to give out. A session that outlives its daemon keeps variants and answers under their ids, so the
-  // shell starts these above every id that an earlier tuning gave to the session.
+  // First ids to give out. A session that outlives its daemon keeps variants and answers under
+  // their ids, so the shell starts these above every id that an earlier tuning gave to the session.
   DirectiveId first_directive = 1;
   VariantId first_variant = 1;
   bool operator==(const SessionReady&) const = default;
@@ -135,10 +137,9 @@ struct Tick {
   bool operator==(const Tick&) const = default;
 };
 
-using EventBody =
-    std::variant<SessionReady, SessionGone, VariantBuilt, ProbeDone, LeaseDone, LeaseExpired,
-                 DirectiveRefused, VariantAdopted, ServiceWindow, SettlementStored,
-                 SettlementFailed, Tick>;
+using EventBody = std::variant<SessionReady, SessionGone, VariantBuilt, ProbeDone, LeaseDone,
+                               LeaseExpired, DirectiveRefused, VariantAdopted, ServiceWindow,
+                               SettlementStored, SettlementFailed, Tick>;
 
 struct Event {
   Moment at{};

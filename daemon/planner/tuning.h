@@ -1,9 +1,12 @@
-// One workload under one environment, contract and principal: the whole decision process as a state machine.
+// One workload under one environment, contract and principal: the whole decision process as a state
+// machine.
 //
-// Apply(event) -> actions. Pure: no clock, thread, log, random device, file or socket; the same memory and events
-// give the same actions, byte for byte. Not thread-safe: the control strand owns every Tuning.
+// Apply(event) -> actions. Pure: no clock, thread, log, random device, file or socket; the same
+// memory and events give the same actions, byte for byte. Not thread-safe: the control strand owns
+// every Tuning.
 //
-// The stages an event passes, in the order of this folder's README: confirm, verify, measure, select, settle, drift.
+// The stages an event passes, in the order of this folder's README: confirm, verify, measure,
+// select, settle, drift.
 #pragma once
 
 #include <memory>
@@ -18,8 +21,8 @@ namespace blazed::planner {
 
 // Knobs that change behaviour or cost; defaults are the ones of docs/measurement.md.
 struct TuningConfig {
-  double alpha = 0.05;   // error budget of the workload's life
-  double beta = 0.10;    // drop level of search races
+  double alpha = 0.05;  // error budget of the workload's life
+  double beta = 0.10;   // drop level of search races
   double verify_beta = 0.01;
   double delta0 = 0.0025;  // a settled win is larger than this
   double delta1 = 0.0075;  // a race drops what is likely smaller than this
@@ -27,18 +30,19 @@ struct TuningConfig {
   uint32_t max_live_variants = 48;
   uint64_t max_pairs_per_race = 4000;
   Nanos max_window = std::chrono::minutes(30);  // beyond it the search ends `undecided`
-  bool few_builds = false;  // charge builds; set by measured build cost
+  bool few_builds = false;                      // charge builds; set by measured build cost
   bool operator==(const TuningConfig&) const = default;
 };
 
 // What the store knows when a tuning is opened.
 struct TuningMemory {
   std::optional<SettlementRecord> settlement;  // in force, same principal, contract and environment
-  std::optional<SettlementRecord> candidate;   // of another principal or near environment: first candidate only
+  std::optional<SettlementRecord>
+      candidate;  // of another principal or near environment: first candidate only
   std::optional<DriftTimer> drift;
-  std::vector<PlanRecord> plans;               // tried earlier here
-  uint64_t races = 0;                          // opened earlier: the error split goes on
-  std::vector<uint8_t> surrogate;              // opaque state of an earlier search, empty: none
+  std::vector<PlanRecord> plans;   // tried earlier here
+  uint64_t races = 0;              // opened earlier: the error split goes on
+  std::vector<uint8_t> surrogate;  // opaque state of an earlier search, empty: none
   bool operator==(const TuningMemory&) const = default;
 };
 

@@ -16,11 +16,12 @@ using Nanos = std::chrono::nanoseconds;
 // A 128-bit digest: fingerprints and signatures.
 using Digest = std::array<uint8_t, 16>;
 
-// A moment on the shell's monotonic clock, since an arbitrary origin; only differences mean anything.
+// A moment on the shell's monotonic clock, since an arbitrary origin; only differences mean
+// anything.
 using Moment = Nanos;
 
-using SessionId = uint64_t;  // unique within a store, never reused
-using VariantId = uint32_t;  // unique within a session; 0 is the default plan
+using SessionId = uint64_t;    // unique within a store, never reused
+using VariantId = uint32_t;    // unique within a session; 0 is the default plan
 using DirectiveId = uint64_t;  // builds, probes, leases and adopts of a session share one counter
 using RaceId = uint64_t;       // unique within a tuning
 
@@ -105,7 +106,16 @@ enum class RaceOutcome { kWon, kLost, kUndecided };
 enum class SettlementKind { kInJob, kReplicated, kNoWinner };
 enum class AdoptReason { kWonRace, kSettled, kStoredMatch, kReplicatedHere, kDemoted, kPinned };
 enum class StandReason { kPaused, kPolicy, kDemoted, kDraining, kStoreFailed };
-enum class Phase { kWaiting, kForecast, kSearch, kVerify, kReplicate, kSettled, kStanding, kServed };
+enum class Phase {
+  kWaiting,
+  kForecast,
+  kSearch,
+  kVerify,
+  kReplicate,
+  kSettled,
+  kStanding,
+  kServed
+};
 
 // Flags of a unit; mirrors blazed.v1.UnitFlag.
 inline constexpr uint32_t kUnitAborted = 32;

@@ -1,0 +1,213 @@
+// Answers of a session. Each is matched to its open directive; repeats, unknown ids and answers of
+// another kind change nothing. What a client says about time or numbers is checked before it
+// counts.
+#include <algorithm>
+
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr uint32_t kExpiredLimit = 3;  // leases in a row; then the session is left alone
+constexpr uint32_t kProbeTries = 2;
+constexpr Digest kNoDigest{};
+
+Verdict VerdictOf(Refusal reason) {
+  switch (reason) {
+    case Refusal::kMemory:
+      return Verdict::kRejectedMemory;
+    case Refusal::kRejectedEarlier:
+      return Verdict::kRejectedDifferent;
+    default:
+      return Verdict::kInconclusive;
+  }
+}
+
+}  // namespace
+
+Session* Tuning::State::FindSession(SessionId id) {
+  const auto it = sessions_.find(id);
+  return it == sessions_.end() ? nullptr : &it->second;
+}
+
+Outstanding* Tuning::State::FindOpen(Session& s, DirectiveId id, DirectiveKind kind) {
+  const auto it = s.open.find(id);
+  return it == s.open.end() || it->second.kind != kind ? nullptr : &it->second;
+}
+
+void Tuning::State::NoteStep(Session& s, uint64_t step) {
+  if (!s.first_step) s.first_step = step;
+  s.latest_step = std::max(s.latest_step, step);
+}
+
+void Tuning::State::On(const VariantBuilt& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr) return;
+  Outstanding* open = FindOpen(*s, event.build, DirectiveKind::kBuild);
+  if (open == nullptr || open->variant != event.variant) return;
+  s->open.erase(event.build);
+  Variant* v = s->Find(event.variant);
+  if (v == nullptr) return;
+  s->ledger.AddBuild(event.build_ns);
+  campaign_.ledger.AddBuild(event.build_ns);
+  JudgeBuild(*s, *v, event);
+  Advance(*s);
+}
+
+void Tuning::State::JudgeBuild(Session& s, Variant& v, const VariantBuilt& event) {
+  v.build_ns = event.build_ns;
+  v.peak_bytes = event.peak_bytes;
+  v.signature = event.signature;
+  PlanRecord& record = RecordOf(v.plan);
+  record.build_ns = event.build_ns;
+  record.peak_bytes = event.peak_bytes;
+  if (event.status == BuildStatus::kFailed) {
+    return FailVariant(s, v.id, Verdict::kBuildFailed,
+                       event.reason.empty() ? "the host could not build it" : event.reason);
+  }
+  s.build_ns = event.build_ns;
+  if (event.status == BuildStatus::kMemory ||
+      !FitsMemory(event.peak_bytes, s.ready.default_peak_bytes, s.ready.extra_memory_bytes)) {
+    return FailVariant(s, v.id, Verdict::kRejectedMemory,
+                       "needs " + std::to_string(event.peak_bytes) +
+                           " bytes of peak memory, more than the job allows");
+  }
+  if (event.signature == kNoDigest) {
+    return FailVariant(s, v.id, Verdict::kInconclusive, "the host named no signature of its run");
+  }
+  record.signature = event.signature;
+  v.stage = VariantStage::kBuilt;
+  ConfirmBuild(s, v);
+}
+
+// A stored plan is compared with its settlement instead; a rebuilt one with itself.
+void Tuning::State::ConfirmBuild(Session& s, Variant& v) {
+  if (s.role == Role::kServing || v.id == s.rebuilding) {
+    if (v.signature == s.ready.default_signature) {
+      FailVariant(s, v.id, Verdict::kNotHonoured, "runs the same as the default plan");
+    }
+    return;
+  }
+  const Plan plan = v.plan;
+  const Confirmation answer = table_.Confirm(plan, v.signature);
+  if (answer.finding == Finding::kDistinct) return Emit(KeepPlan{RecordOf(plan)});
+  search_.LearnEqual(plan, answer.twin);
+  if (answer.finding == Finding::kNotHonoured) {
+    FailVariant(s, v.id, Verdict::kNotHonoured, "runs the same as the default plan");
+  } else {
+    FailVariant(s, v.id, Verdict::kDuplicate, "runs the same as " + space_.Text(answer.twin));
+  }
+  for (size_t t = 0; t < space_.size(); ++t) {
+    if (table_.NoOp(t)) search_.Ban(t);
+  }
+}
+
+void Tuning::State::On(const ProbeDone& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr) return;
+  Outstanding* open = FindOpen(*s, event.probe, DirectiveKind::kProbe);
+  if (open == nullptr || open->waiting.erase(event.variant) == 0) return;
+  if (open->waiting.empty()) s->open.erase(event.probe);
+  Variant* v = s->Find(event.variant);
+  if (v == nullptr) return;
+  s->ledger.AddProbe(event.probe_ns);
+  campaign_.ledger.AddProbe(event.probe_ns);
+  s->probe_ns = event.probe_ns;
+  const Plan plan = v->plan;
+  PlanRecord& record = RecordOf(plan);
+  record.has_comparison = true;
+  record.comparison = event.summary;
+  Emit(KeepProbe{event.session, plan, event.summary, event.probe_ns});
+  const uint32_t needed = s->burst ? 1 : config_.probe_batches;
+  const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
+  if (answer.passed) {
+    v->stage = VariantStage::kProven;
+    if (record.verdict == Verdict::kProposed) Judge(plan, Verdict::kProven, {});
+  } else if (answer.verdict == Verdict::kInconclusive && ++v->probe_tries < kProbeTries) {
+    v->stage = VariantStage::kBuilt;  // asked once more
+  } else {
+    FailVariant(*s, event.variant, answer.verdict, answer.reason);
+  }
+  Advance(*s);
+}
+
+void Tuning::State::On(const LeaseDone& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr) return;
+  const Outstanding* found = FindOpen(*s, event.lease, DirectiveKind::kLease);
+  if (found == nullptr) return;
+  const Outstanding lease = *found;
+  s->open.erase(event.lease);
+  std::string why;
+  const auto pairs = ReadLease(lease.lease, event, &why);
+  if (!pairs || pairs->empty()) {
+    LeaseFailed(*s, pairs ? "a lease brought no pair" : why);
+  } else {
+    s->expired_in_row = 0;
+    NoteStep(*s, event.first_step + event.units.size());
+    s->ledger.AddDrain(event.drain_ns);
+    campaign_.ledger.AddDrain(event.drain_ns);
+    TakePairs(*s, lease, *pairs);
+  }
+  Advance(*s);
+}
+
+void Tuning::State::On(const LeaseExpired& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr || FindOpen(*s, event.lease, DirectiveKind::kLease) == nullptr) return;
+  s->open.erase(event.lease);
+  LeaseFailed(*s, "leases run out without an answer");
+  Advance(*s);
+}
+
+// Nothing of a failed lease counts; the flow asks again until the session has shown that it will
+// not answer.
+void Tuning::State::LeaseFailed(Session& s, const std::string& why) {
+  if (++s.expired_in_row < kExpiredLimit) return;
+  s.expired_in_row = 0;
+  if (s.burst) return EndBurst(s, RaceOutcome::kUndecided, why);
+  if (s.role == Role::kServing) return ServeMissed(s, why);
+  if (s.role == Role::kExploring) EndUndecided(s, why);
+}
+
+void Tuning::State::On(const DirectiveRefused& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr) return;
+  const auto it = s->open.find(event.directive);
+  if (it == s->open.end()) return;
+  const Outstanding directive = it->second;
+  s->open.erase(it);
+  const std::string why = event.detail.empty() ? "the host refused it" : event.detail;
+  switch (directive.kind) {
+    case DirectiveKind::kBuild:
+      FailVariant(*s, directive.variant, VerdictOf(event.reason), why);
+      break;
+    case DirectiveKind::kProbe:
+      for (VariantId id : directive.waiting) FailVariant(*s, id, VerdictOf(event.reason), why);
+      break;
+    case DirectiveKind::kLease: {
+      const bool named = event.variant != kDefaultVariant && s->Find(event.variant) != nullptr;
+      const VariantId blamed = named ? event.variant : directive.challenger;
+      if (event.reason == Refusal::kNotTuning) s->expired_in_row = kExpiredLimit;
+      if (event.reason != Refusal::kNotTuning && blamed != kDefaultVariant) {
+        FailVariant(*s, blamed, VerdictOf(event.reason), why);
+      }
+      LeaseFailed(*s, why);
+      break;
+    }
+    case DirectiveKind::kAdopt:
+      if (s->in_use == directive.variant) s->in_use = kDefaultVariant;
+      FailVariant(*s, directive.variant, VerdictOf(event.reason), why);
+      break;
+  }
+  Advance(*s);
+}
+
+void Tuning::State::On(const VariantAdopted& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr || FindOpen(*s, event.adopt, DirectiveKind::kAdopt) == nullptr) return;
+  s->open.erase(event.adopt);
+  NoteStep(*s, event.from_step);
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,53 @@
+// The search for one settlement, handed from session to session: whoever explores next goes on from
+// here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/planner/ledger.h"
+#include "daemon/planner/race.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+enum class Stage {
+  kNoise,      // the default against itself; ends with the forecast
+  kCandidate,  // a plan from elsewhere or from a process that left: replicated before any search
+  kScout,      // cheap builds of single changes: which of them show in the signature
+  kSearch,
+  kVerify,     // the first accepted plan against the default, in discard mode
+  kRebuild,    // the final champion torn down, built again, probed again
+  kReplicate,  // against the default, fresh pairs, discard mode
+  kSettling,   // waiting for the disk
+};
+
+struct Campaign {
+  Stage stage = Stage::kNoise;
+  Plan champion;                      // empty: the default
+  std::string champion_process;       // where it was accepted
+  std::optional<Plan> candidate;      // to be replicated before any search
+  bool candidate_unfinished = false;  // its search had not ended: after replication it goes on
+  bool verified = false;
+  bool discard_mode = false;  // carry-over was seen
+  std::optional<Race> proof;  // a won replication of `champion`
+  uint32_t failed_replications = 0;
+
+  std::vector<Plan> scouts;    // single changes still to build
+  std::vector<Plan> suspects;  // single changes of a plan that failed
+  std::vector<Plan> batch;     // proposals of this round
+  size_t batch_next = 0;
+  std::optional<Plan> contender;
+
+  bool has_forecast = false;
+  ForecastRecord forecast;
+  double default_step_ns = 0;
+  double gain = 0;  // of the champion against the default, as last measured
+  Ledger ledger;
+
+  std::optional<SettlementRecord> pending;  // asked of the store
+  uint64_t pending_request = 0;
+};
+
+}  // namespace blazed::planner

@@ -1,0 +1,143 @@
+// Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
+// only by the detector on pairs, or by a probe that fails.
+#include <algorithm>
+
+#include "daemon/planner/interval.h"
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr uint32_t kBurstLease = 15;      // four make a full burst
+constexpr uint64_t kLongestCount = 4096;  // steps that one window may stand for
+constexpr uint64_t kKeepEvery = 8;        // the timer's row is renewed after this part of a gap
+
+}  // namespace
+
+void Tuning::State::KeepTimer() {
+  timer_kept_at_ = timer_->steps_left;
+  Emit(KeepDriftTimer{*timer_});
+}
+
+void Tuning::State::On(const ServiceWindow& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr || event.steps == 0) return;
+  NoteStep(*s, event.first_step + event.steps);
+  const uint64_t last = s->last_window_step.value_or(event.first_step);
+  const uint64_t counted = event.first_step > last ? event.first_step - last : event.steps;
+  s->last_window_step = std::max(last, event.first_step);
+  if (s->role != Role::kSettled || !timer_ || s->in_use == kDefaultVariant) return;
+  if (event.variant != s->in_use) return;
+  const bool due = CountSteps(*timer_, std::min(counted, kLongestCount));
+  if (timer_kept_at_ - timer_->steps_left >=
+      std::max<uint64_t>(1, timer_->gap_steps / kKeepEvery)) {
+    KeepTimer();
+  }
+  if (!due || explorer_ != 0 || s->burst || s->ready.mode != Mode::kTune) return;
+  explorer_ = s->ready.session;
+  s->burst.emplace();
+  s->burst->started = now_;
+  detector_.StartBurst();
+  Advance(*s);
+}
+
+bool Tuning::State::BurstStep(Session& s) {
+  Burst& burst = *s.burst;
+  Variant* v = s.Find(s.in_use);
+  if (v == nullptr || s.in_use == kDefaultVariant) {
+    const auto failed = s.failed.find(settlement_->plan);
+    DemoteSettled("a probe failed in service",
+                  failed == s.failed.end() ? Verdict::kDemoted : failed->second);
+    return false;
+  }
+  if (!burst.probed || v->stage == VariantStage::kBuilt) {
+    burst.probed = true;
+    IssueProbe(s, {v->id}, 1);
+    return false;
+  }
+  switch (detector_.state()) {
+    case DriftDetector::State::kRunning:
+      IssueLease(s, LeasePurpose::kBurst, v->id, kDefaultVariant, kBurstLease, true);
+      return false;
+    case DriftDetector::State::kDemote:
+      EndBurst(s, RaceOutcome::kWon, "the fallback is the faster one by now");
+      return false;
+    case DriftDetector::State::kOk:
+      EndBurst(s, RaceOutcome::kLost, "the settled plan is still the faster one");
+      return false;
+    case DriftDetector::State::kInconclusive:
+      EndBurst(s, RaceOutcome::kUndecided, "neither is clearly faster");
+      return false;
+  }
+  return false;
+}
+
+// The plan in use runs as the champion and the fallback as the challenger, so a positive ratio
+// speaks against it.
+void Tuning::State::TakeBurst(Session& s, const std::vector<PairSample>& pairs) {
+  if (!s.burst) return;
+  s.ledger.AddPairs(RaceKind::kDrift, pairs.size());
+  for (const PairSample& pair : pairs) {
+    s.burst->pairs.push_back(pair);
+    if (pair.excluded || pair.aborted) continue;
+    const double scale = s.discard.scale();
+    const double ratio = LogRatio(pair);
+    if (detector_.state() == DriftDetector::State::kRunning) {
+      detector_.Add(-ratio, scale);
+      const auto& ratios = s.burst->ratios;
+      s.discard.Push(ratios.size() < 3 ? ratio : ratio - Median(ratios));
+      s.burst->ratios.push_back(ratio);
+      s.burst->scales.push_back(scale);
+    }
+  }
+}
+
+void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string& reason) {
+  RaceRecord record;
+  record.id = races_earlier_ + ++races_opened_;
+  record.kind = RaceKind::kDrift;
+  record.session = s.ready.session;
+  record.champion = settlement_->plan;
+  record.outcome = outcome;
+  record.reason = reason;
+  record.pairs = s.burst->pairs;
+  if (!s.burst->ratios.empty()) {
+    record.effect = ConfidenceInterval(s.burst->ratios, s.burst->scales, config_.alpha);
+  }
+  record.started = s.burst->started;
+  record.ended = now_;
+  s.burst.reset();
+  LeaveTurn(s);
+  Emit(KeepRace{record});
+  if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted);
+  timer_ = outcome == RaceOutcome::kLost ? AfterOk(*timer_) : AfterInconclusive(*timer_);
+  KeepTimer();
+  GrantTurns();
+}
+
+// Every session goes back to the default and the search opens again; what was learned is a first
+// guess.
+void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
+  const SettlementRecord demoted = *settlement_;
+  settlement_.reset();
+  timer_.reset();
+  Judge(demoted.plan, verdict == Verdict::kProposed ? Verdict::kDemoted : verdict, reason);
+  Emit(DemoteSettlement{demoted.id, reason});
+  campaign_ = Campaign{};
+  search_.Spread();
+  search_.NoteAccept();
+  explorer_ = 0;
+  for (auto& [id, s] : sessions_) {
+    if (s.role != Role::kSettled && s.role != Role::kServing) continue;
+    s.burst.reset();
+    s.serving.reset();
+    std::erase_if(s.open, [](const auto& d) { return d.second.kind != DirectiveKind::kAdopt; });
+    s.role = Role::kWaiting;
+    if (s.in_use != kDefaultVariant) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
+    s.ledger = Ledger();
+    SetPhase(s, Phase::kWaiting, reason);
+  }
+  GrantTurns();
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,43 @@
+// After settling: short bursts of champion against fallback on a widening gap, and the detector
+// that demotes.
+//
+// The detector is a Shiryaev-Roberts e-detector (Shin, Ramdas and Rinaldo): mean pairs to a false
+// demotion are at least kDemoteAt.
+#pragma once
+
+#include "daemon/planner/eprocess.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+inline constexpr uint64_t kFirstGapSteps = 250, kLargestGapSteps = 16000;
+
+// Gap that a process which did not run under this timer before starts with.
+DriftTimer ForNewProcess(DriftTimer timer);
+DriftTimer AfterOk(DriftTimer timer);            // gap x 2
+DriftTimer AfterInconclusive(DriftTimer timer);  // gap / 2
+// Takes steps off; true when a burst is due.
+bool CountSteps(DriftTimer& timer, uint64_t steps);
+
+class DriftDetector {
+ public:
+  static constexpr double kDemoteAt = 2000;
+  static constexpr double kOkAt = 20;
+  static constexpr uint64_t kBurstPairs = 60;
+
+  void StartBurst();
+  // log(fallback / champion) of a pair: positive while the champion is the faster one.
+  void Add(double ratio, double scale);
+  void AddLoss();  // the champion was cut short
+
+  enum class State { kRunning, kOk, kDemote, kInconclusive };
+  State state() const;
+
+ private:
+  void Bet(double score);
+  double detector_ = 0;
+  ClippedBet still_ahead_;
+  bool ok_ = false;
+};
+
+}  // namespace blazed::planner

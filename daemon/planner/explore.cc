@@ -1,0 +1,268 @@
+// The stages of a search, in order: noise and forecast, candidate, scout, search. The last ones are
+// in settle.cc.
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/planner/forecast.h"
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr uint32_t kForecastPairs = 32, kRingPairs = 16;
+constexpr uint32_t kNoiseLease = 16;
+constexpr size_t kScoutLot = 16;
+constexpr double kScoutSteps = 300;    // a scout of every single change may cost this many steps
+constexpr double kSearchShare = 0.65;  // of the window; the rest is for replication
+constexpr double kProbeSteps = 1.3;    // of one batch, in steps, until one was measured
+constexpr size_t kSuspectLot = 8;
+
+Phase PhaseOf(Stage stage) {
+  switch (stage) {
+    case Stage::kNoise:
+      return Phase::kForecast;
+    case Stage::kScout:
+    case Stage::kSearch:
+      return Phase::kSearch;
+    case Stage::kVerify:
+      return Phase::kVerify;
+    default:
+      return Phase::kReplicate;
+  }
+}
+
+double Share(Nanos spent, Nanos limit) {
+  if (limit <= Nanos(0)) return 0;
+  return static_cast<double>(spent.count()) / static_cast<double>(limit.count());
+}
+
+}  // namespace
+
+void Tuning::State::SetStage(Session& s, Stage stage) {
+  campaign_.stage = stage;
+  SetPhase(s, PhaseOf(stage), {});
+}
+
+bool Tuning::State::ExploreStep(Session& s) {
+  if (BudgetEnds(s)) return false;
+  const bool searching = campaign_.stage == Stage::kSearch || campaign_.stage == Stage::kVerify;
+  if (searching && !Proven(s, campaign_.champion)) {
+    DemoteChampion(s, "the plan in use cannot run here any more");
+  }
+  switch (campaign_.stage) {
+    case Stage::kNoise:
+      return NoiseStep(s);
+    case Stage::kCandidate:
+      return CandidateStep(s);
+    case Stage::kScout:
+      return ScoutStep(s);
+    case Stage::kSearch:
+      return SearchStep(s);
+    case Stage::kVerify:
+      return VerifyStep(s);
+    case Stage::kRebuild:
+      return RebuildStep(s);
+    case Stage::kReplicate:
+      return ReplicateStep(s);
+    case Stage::kSettling:
+      return false;
+  }
+  return false;
+}
+
+// How much of the tightest limit is spent: the window, or what the host allows.
+double Tuning::State::BudgetShare(const Session& s) const {
+  double share = Share(now_ - s.since, s.ready.tune_until);
+  if (s.ledger.opened())
+    share = std::max(share, Share(now_ - *s.ledger.opened(), config_.max_window));
+  if (s.ready.tune_until_steps > 0 && s.first_step) {
+    share = std::max(share, static_cast<double>(s.latest_step - *s.first_step) /
+                                static_cast<double>(s.ready.tune_until_steps));
+  }
+  return share;
+}
+
+bool Tuning::State::BudgetEnds(Session& s) {
+  if (campaign_.stage == Stage::kSettling) return false;
+  const double share = BudgetShare(s);
+  if (share >= 1) {
+    EndUndecided(s, "the budget ended before the search did");
+    return true;
+  }
+  const bool searching = campaign_.stage == Stage::kScout || campaign_.stage == Stage::kSearch;
+  if (searching && share >= kSearchShare && !campaign_.champion.empty() && !s.Busy()) {
+    if (s.race) {
+      s.race->Abandon("the search's share of the budget ended");
+      CloseRace(s);
+    }
+    EndSearch(s, "the search's share of the budget ended");
+  }
+  return false;
+}
+
+Surroundings Tuning::State::Measure(const Session& s) const {
+  Surroundings here;
+  here.toggles = space_.size();
+  here.scale = s.plain.scale();
+  here.step_ns = s.step_ns;
+  here.build_ns = static_cast<double>(s.build_ns);
+  here.probe_ns = s.probe_ns > 0 ? static_cast<double>(s.probe_ns)
+                                 : kProbeSteps * (config_.probe_batches + 1) * s.step_ns;
+  const double window = static_cast<double>(config_.max_window.count());
+  here.window_ns = std::max(0.0, window * (1 - BudgetShare(s)));
+  return here;
+}
+
+// The plan in use against itself: the scale of this process, and with it the forecast.
+bool Tuning::State::NoiseStep(Session& s) {
+  const uint32_t wanted = campaign_.has_forecast ? kRingPairs : kForecastPairs;
+  if (space_.size() > 0 && s.noise_pairs < wanted) {
+    IssueLease(s, LeasePurpose::kNoise, s.in_use, s.in_use, kNoiseLease, false);
+    return false;
+  }
+  search_.SetProfile(ChooseProfile(Measure(s), config_));
+  if (!campaign_.has_forecast) {
+    campaign_.has_forecast = true;
+    campaign_.forecast = MakeForecast(Measure(s), search_.profile(), s.noise_pairs);
+    Emit(KeepForecast{s.ready.session, campaign_.forecast});
+  }
+  campaign_.default_step_ns = s.step_ns;
+  if (campaign_.candidate) {
+    SetStage(s, Stage::kCandidate);
+    return true;
+  }
+  SetStage(s, Stage::kScout);
+  const double lot = s.step_ns > 0 ? 1 + static_cast<double>(s.build_ns) / s.step_ns : kScoutSteps;
+  if (static_cast<double>(space_.size()) * lot > kScoutSteps) return true;
+  for (size_t t = 0; t < space_.size(); ++t) {
+    const Plan alone = {{space_.toggle(t).decision, space_.toggle(t).option}};
+    if (!search_.Banned(t) && !table_.Known(alone)) campaign_.scouts.push_back(alone);
+  }
+  return true;
+}
+
+bool Tuning::State::CandidateStep(Session& s) {
+  if (s.race) return RaceStep(s);
+  const Plan plan = *campaign_.candidate;
+  if (!Prepare(s, {plan})) return false;
+  if (!Proven(s, plan)) {
+    campaign_.candidate.reset();
+    SetStage(s, Stage::kScout);
+    return true;
+  }
+  const RaceTerms terms =
+      SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1, s.discard.scale());
+  OpenRace(s, terms, Plan{}, plan);
+  return true;
+}
+
+// Builds single changes, so that options that show nowhere in the signature leave the search before
+// any trial.
+bool Tuning::State::ScoutStep(Session& s) {
+  std::vector<Plan> lot;
+  while (!campaign_.scouts.empty() && lot.size() < kScoutLot) {
+    lot.push_back(campaign_.scouts.back());
+    campaign_.scouts.pop_back();
+  }
+  bool building = false;
+  for (const Plan& plan : lot) {
+    if (s.failed.contains(plan) || s.by_plan.contains(plan) || !MakeRoom(s)) continue;
+    RecordOf(plan);
+    IssueBuild(s, plan, 0);
+    building = true;
+  }
+  if (building) return false;
+  if (campaign_.scouts.empty()) SetStage(s, Stage::kSearch);
+  return true;
+}
+
+bool Tuning::State::SearchStep(Session& s) {
+  if (s.race) return RaceStep(s);
+  if (campaign_.contender) {
+    const Plan plan = *campaign_.contender;
+    if (!Prepare(s, {plan})) return false;
+    campaign_.contender.reset();
+    if (!Proven(s, plan)) return true;
+    RaceTerms terms;
+    terms.alpha = SplitAlpha(config_.alpha, ++split_);
+    terms.beta = config_.beta;
+    terms.delta0 = search_.profile().delta0;
+    terms.delta1 = search_.profile().delta1;
+    terms.discard = campaign_.discard_mode;
+    terms.max_pairs = PairCap(terms.alpha, terms.delta0, terms.delta1,
+                              s.ring(terms.discard).scale(), config_.max_pairs_per_race);
+    OpenRace(s, terms, campaign_.champion, plan);
+    return true;
+  }
+  if (campaign_.batch_next < campaign_.batch.size()) {
+    return Prepare(s, campaign_.batch) && MeasureNext(s);
+  }
+  campaign_.contender = search_.RaceCandidate(campaign_.champion);
+  if (campaign_.contender) return true;
+  std::string why;
+  if (search_.Exhausted(campaign_.champion, &why)) {
+    EndSearch(s, why);
+    return true;
+  }
+  FillBatch(s);
+  return true;
+}
+
+void Tuning::State::FillBatch(Session& s) {
+  search_.SetProfile(ChooseProfile(Measure(s), config_));
+  const SearchProfile& profile = search_.profile();
+  campaign_.batch.clear();
+  campaign_.batch_next = 0;
+  if (profile.max_builds > 0 && s.ledger.Record(now_).builds >= profile.max_builds) {
+    EndSearch(s, "this process has spent its builds");
+    return;
+  }
+  auto& suspects = campaign_.suspects;
+  while (!suspects.empty() && campaign_.batch.size() < kSuspectLot) {
+    if (suspects.back() != campaign_.champion) campaign_.batch.push_back(suspects.back());
+    suspects.pop_back();
+  }
+  if (!campaign_.batch.empty()) return;
+  campaign_.batch = search_.Propose(campaign_.champion, profile.batch, s.draw);
+}
+
+bool Tuning::State::MeasureNext(Session& s) {
+  const Plan plan = campaign_.batch[campaign_.batch_next++];
+  const auto challenger = Proven(s, plan);
+  const auto champion = Proven(s, campaign_.champion);
+  if (!challenger || !champion || *challenger == *champion) return true;
+  IssueLease(s, LeasePurpose::kProposal, *champion, *challenger,
+             search_.profile().pairs_per_proposal, false);
+  return false;
+}
+
+void Tuning::State::EndSearch(Session& s, const std::string& why) {
+  campaign_.batch.clear();
+  campaign_.batch_next = 0;
+  campaign_.contender.reset();
+  const SearchProfile& profile = search_.profile();
+  const bool builds_spent =
+      profile.max_builds > 0 && s.ledger.Record(now_).builds >= profile.max_builds;
+  if (campaign_.champion.empty() && builds_spent) return EndUndecided(s, why);
+  if (campaign_.champion.empty()) return SettleNoWinner(s, why);
+  if (campaign_.proof) return SettleWon(s, *campaign_.proof, SettlementKind::kReplicated);
+  s.rebuilt = false;
+  SetStage(s, Stage::kRebuild);
+}
+
+// Freezes the session with what is in use; the next process goes on from the campaign.
+void Tuning::State::EndUndecided(Session& s, const std::string& why) {
+  if (s.race) {
+    s.race->Abandon(why);
+    CloseRace(s);
+  }
+  std::erase_if(s.open, [](const auto& d) { return d.second.kind != DirectiveKind::kAdopt; });
+  s.role = Role::kFrozen;
+  LeaveTurn(s);
+  IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);
+  KeepEnd(s, Outcome::kUndecided, 0, why);
+  SetPhase(s, Phase::kWaiting, why);
+  GrantTurns();
+}
+
+}  // namespace blazed::planner

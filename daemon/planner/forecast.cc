@@ -1,0 +1,41 @@
+#include "daemon/planner/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace blazed::planner {
+namespace {
+
+// Fitted to this planner's own simulated searches (tests/unit/planner/forecast_test.cc holds them
+// within 2 x).
+constexpr double kPlansPerToggle = 2.6;
+constexpr double kRacePairsAtUnitNoise = 40;  // a 1 % win at sigma 1.5 %
+constexpr double kRegretStepsPerPlan = 0.02;
+
+}  // namespace
+
+ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profile,
+                            uint64_t pairs) {
+  ForecastRecord record;
+  const double toggles = static_cast<double>(here.toggles);
+  const double noise = std::max(1.0, here.scale / profile.delta1 / 2);
+  double plans = 6 + kPlansPerToggle * toggles * std::sqrt(noise);
+  if (profile.max_builds > 0) plans = std::min<double>(plans, profile.max_builds);
+  if (here.toggles == 0) plans = 0;
+  const double races = here.toggles == 0 ? 0 : 4 + toggles / 15;
+  const double race_pairs = kRacePairsAtUnitNoise * noise * noise;
+  const double steps = 2 * (static_cast<double>(pairs) + plans * profile.pairs_per_proposal) +
+                       3 * races * race_pairs;
+  double window = steps * here.step_ns + plans * (here.build_ns + here.probe_ns);
+  if (here.window_ns > 0) window = std::min(window, here.window_ns);
+  record.window = Nanos(static_cast<int64_t>(window));
+  record.builds = static_cast<uint32_t>(plans);
+  record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerPlan * plans * here.step_ns));
+  record.resolvable = 1 - std::exp(-profile.delta1);
+  record.based_on = "this job's first " + std::to_string(pairs) + " pairs and a space of " +
+                    std::to_string(here.toggles) + " options";
+  return record;
+}
+
+}  // namespace blazed::planner

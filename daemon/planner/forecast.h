@@ -1,0 +1,12 @@
+// Before the first trial: what tuning will take here and what it can resolve, in wall time.
+#pragma once
+
+#include "daemon/planner/profile.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+// `pairs` champion-against-itself pairs gave the noise in `here`.
+ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profile, uint64_t pairs);
+
+}  // namespace blazed::planner

@@ -1,0 +1,58 @@
+#include "daemon/planner/interval.h"
+
+#include <cmath>
+
+#include "daemon/planner/eprocess.h"
+#include "daemon/planner/scale.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr int kHalfGrid = 200;
+constexpr double kGridStep = 0.001;
+
+// Evidence that the effect is larger (side +1) or smaller (side -1) than delta.
+double LogEvidence(const std::vector<double>& ratios, const std::vector<double>& scales,
+                   double delta, double side) {
+  ClippedBet bet;
+  for (size_t i = 0; i < ratios.size(); ++i) bet.Add(side * (ratios[i] - delta), scales[i]);
+  return bet.LogE();
+}
+
+}  // namespace
+
+Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector<double>& scales,
+                            double alpha) {
+  const double bound = std::log(2 / alpha);
+  const double step = kGridStep;
+  // Lower end: the smallest delta whose "larger than delta" is not proven.
+  int low = -kHalfGrid, high = kHalfGrid;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (LogEvidence(ratios, scales, middle * step, +1) < bound) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  const int lower = low;
+  low = -kHalfGrid;
+  high = kHalfGrid;
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (LogEvidence(ratios, scales, middle * step, -1) < bound) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  // One grid step outwards: the true border lies between two grid points.
+  return {Median(ratios), (lower - 1) * step, (low + 1) * step};
+}
+
+Interval SavingOf(const Interval& log_ratio) {
+  return {1 - std::exp(-log_ratio.estimate), 1 - std::exp(-log_ratio.low),
+          1 - std::exp(-log_ratio.high)};
+}
+
+}  // namespace blazed::planner

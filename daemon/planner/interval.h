@@ -1,0 +1,20 @@
+// Anytime-valid interval of a constant effect: every delta that neither e-process refutes at level
+// alpha, found on a grid of 0.1 % from -20 % to +20 %. Both processes are monotone in delta, so
+// each end is found by bisection.
+#pragma once
+
+#include <vector>
+
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+// `ratios[i]` is a pair's log ratio and `scales[i]` the scale that held before it. Estimate: the
+// median ratio.
+Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector<double>& scales,
+                            double alpha);
+
+// The saving of a step's time that a log ratio means: 1 - exp(-ratio), on estimate and both ends.
+Interval SavingOf(const Interval& log_ratio);
+
+}  // namespace blazed::planner

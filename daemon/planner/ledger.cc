@@ -1,0 +1,58 @@
+#include "daemon/planner/ledger.h"
+
+#include <algorithm>
+
+namespace blazed::planner {
+namespace {
+
+// A client's clock is hostile: no single report adds more than an hour.
+constexpr uint64_t kLongestReportNs = uint64_t{3600} * 1'000'000'000;
+
+}  // namespace
+
+void Ledger::Open(Moment at) {
+  if (!opened_) opened_ = at;
+}
+
+void Ledger::Close(Moment at) {
+  if (opened_ && !closed_) closed_ = at;
+}
+
+void Ledger::AddBuild(uint64_t ns) {
+  build_ns_ += std::min(ns, kLongestReportNs);
+  ++builds_;
+}
+
+void Ledger::AddProbe(uint64_t ns) {
+  probe_ns_ += std::min(ns, kLongestReportNs);
+  ++probes_;
+}
+
+void Ledger::AddDrain(uint64_t ns) { drain_ns_ += std::min(ns, kLongestReportNs); }
+
+void Ledger::AddPairs(RaceKind kind, uint64_t pairs) {
+  if (kind == RaceKind::kReplication) {
+    replication_pairs_ += pairs;
+  } else if (kind != RaceKind::kDrift) {
+    search_pairs_ += pairs;
+  }
+}
+
+CostRecord Ledger::Record(Moment now) const {
+  CostRecord record;
+  if (opened_) record.window = std::max(closed_.value_or(now) - *opened_, Nanos(0));
+  double regret = 0;
+  for (const auto& [plan, ns] : excess_) regret += std::max(ns, 0.0);
+  record.regret = Nanos(static_cast<int64_t>(std::min(regret, 9e18)));
+  record.build = Nanos(static_cast<int64_t>(build_ns_));
+  record.probe = Nanos(static_cast<int64_t>(probe_ns_));
+  record.drain = Nanos(static_cast<int64_t>(drain_ns_));
+  record.builds = builds_;
+  record.probes = probes_;
+  record.races = races_;
+  record.search_pairs = search_pairs_;
+  record.replication_pairs = replication_pairs_;
+  return record;
+}
+
+}  // namespace blazed::planner

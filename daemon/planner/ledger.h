@@ -1,0 +1,39 @@
+// What exploring costs, in wall time and counts. One ledger for a session, one for the whole
+// tuning.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+class Ledger {
+ public:
+  // The window opens with the first trial and closes with the settlement (or stays open).
+  void Open(Moment at);
+  void Close(Moment at);
+  bool open() const { return opened_.has_value() && !closed_.has_value(); }
+  std::optional<Moment> opened() const { return opened_; }
+
+  void AddBuild(uint64_t ns);
+  void AddProbe(uint64_t ns);
+  void AddDrain(uint64_t ns);
+  void AddRace() { ++races_; }
+  void AddPairs(RaceKind kind, uint64_t pairs);
+  // Excess of a plan's steps against the champion's. Summed by plan before it is cut at zero, so
+  // that noise around zero does not count as loss.
+  void AddExcess(const Plan& plan, double ns) { excess_[plan] += ns; }
+
+  CostRecord Record(Moment now) const;
+
+ private:
+  std::optional<Moment> opened_, closed_;
+  uint64_t build_ns_ = 0, probe_ns_ = 0, drain_ns_ = 0;
+  uint32_t builds_ = 0, probes_ = 0, races_ = 0;
+  uint64_t search_pairs_ = 0, replication_pairs_ = 0;
+  std::map<Plan, double> excess_;
+};
+
+}  // namespace blazed::planner

@@ -1,0 +1,124 @@
+// From a plan to a proven variant: build, confirm, verify. No lease and no adopt names a variant
+// that has not come through here.
+#include <algorithm>
+
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr size_t kProbeLimit = 16;
+
+bool IsRejection(Verdict verdict) {
+  return verdict == Verdict::kRejectedDifferent || verdict == Verdict::kRejectedBroken ||
+         verdict == Verdict::kRejectedMemory || verdict == Verdict::kBuildFailed;
+}
+
+}  // namespace
+
+std::optional<VariantId> Tuning::State::Proven(Session& s, const Plan& plan) {
+  if (plan.empty()) return kDefaultVariant;
+  const auto it = s.by_plan.find(plan);
+  if (it == s.by_plan.end()) return std::nullopt;
+  const Variant* v = s.Find(it->second);
+  if (v == nullptr || v->stage != VariantStage::kProven) return std::nullopt;
+  return v->id;
+}
+
+// Builds what is missing, then probes what is built, all in as few directives as the limits allow.
+bool Tuning::State::Prepare(Session& s, const std::vector<Plan>& plans) {
+  if (s.Busy()) return false;
+  bool building = false;
+  for (const Plan& plan : plans) {
+    if (plan.empty() || s.failed.contains(plan) || s.by_plan.contains(plan)) continue;
+    if (!MakeRoom(s)) {
+      s.failed[plan] = Verdict::kProposed;  // not judged: this process holds too many variants
+      continue;
+    }
+    RecordOf(plan);
+    IssueBuild(s, plan, 0);
+    building = true;
+  }
+  if (building) return false;
+  return !ProbeBuilt(s, plans);
+}
+
+bool Tuning::State::ProbeBuilt(Session& s, const std::vector<Plan>& plans) {
+  std::vector<VariantId> built;
+  for (const Plan& plan : plans) {
+    const auto it = s.by_plan.find(plan);
+    if (it == s.by_plan.end() || built.size() == kProbeLimit) continue;
+    const Variant* v = s.Find(it->second);
+    if (v != nullptr && v->stage == VariantStage::kBuilt) built.push_back(v->id);
+  }
+  if (built.empty()) return false;
+  IssueProbe(s, built, config_.probe_batches);
+  return true;
+}
+
+// Drops the variant that was used longest ago and that nothing under way needs.
+bool Tuning::State::MakeRoom(Session& s) {
+  if (s.variants.size() < config_.max_live_variants) return true;
+  const Variant* oldest = nullptr;
+  for (const auto& [id, v] : s.variants) {
+    if (id == s.in_use || v.stage == VariantStage::kBuilding || v.stage == VariantStage::kProving) {
+      continue;
+    }
+    if (v.plan == campaign_.champion || (campaign_.contender && v.plan == *campaign_.contender)) {
+      continue;
+    }
+    const auto& batch = campaign_.batch;
+    if (std::find(batch.begin(), batch.end(), v.plan) != batch.end()) continue;
+    if (oldest == nullptr || v.last_used < oldest->last_used) oldest = &v;
+  }
+  if (oldest == nullptr) return false;
+  IssueDrop(s, oldest->id);
+  return true;
+}
+
+PlanRecord& Tuning::State::RecordOf(const Plan& plan) {
+  PlanRecord& record = plans_[plan];
+  record.plan = plan;
+  return record;
+}
+
+void Tuning::State::Judge(const Plan& plan, Verdict verdict, const std::string& reason) {
+  PlanRecord& record = RecordOf(plan);
+  record.verdict = verdict;
+  record.reason = reason;
+  Emit(KeepPlan{record});
+}
+
+void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
+                                const std::string& reason) {
+  const Variant* v = s.Find(id);
+  if (v == nullptr) return;
+  const Plan plan = v->plan;
+  Judge(plan, verdict, reason);
+  s.failed[plan] = verdict;
+  if (s.in_use == id) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
+  IssueDrop(s, id);
+  Blame(plan, verdict);
+}
+
+// A failed plan is not proposed again. Which of its choices is at fault is known where it has just
+// one; else the choices are tried alone.
+void Tuning::State::Blame(const Plan& plan, Verdict verdict) {
+  search_.GiveUp(plan);
+  if (!IsRejection(verdict) || plan.empty()) return;
+  const Toggles on = space_.Encode(plan);
+  for (size_t t = 0; t < on.size(); ++t) {
+    if (!on[t] || search_.Banned(t)) continue;
+    const Plan alone = {{space_.toggle(t).decision, space_.toggle(t).option}};
+    if (plan.size() == 1) {
+      search_.Ban(t);
+    } else if (!plans_.contains(alone) || plans_[alone].verdict == Verdict::kProposed) {
+      auto& suspects = campaign_.suspects;
+      if (std::find(suspects.begin(), suspects.end(), alone) == suspects.end()) {
+        suspects.push_back(alone);
+      }
+    }
+  }
+}
+
+}  // namespace blazed::planner

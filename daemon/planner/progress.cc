@@ -1,0 +1,54 @@
+// What people see while it goes on.
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr size_t kLongestNote = 160;
+
+bool Dropped(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kProposed:
+    case Verdict::kProven:
+    case Verdict::kUndecided:
+    case Verdict::kWon:
+    case Verdict::kChampion:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+void Tuning::State::Report(Session& s, const std::string& note) {
+  ReportProgress report;
+  report.session = s.ready.session;
+  report.phase = s.phase;
+  for (const auto& [plan, record] : plans_) {
+    if (plan.empty()) continue;
+    ++report.candidates;
+    if (Dropped(record.verdict)) ++report.dropped;
+  }
+  report.cost = s.ledger.Record(now_);
+  report.gain = settlement_ ? settlement_->gain.estimate : campaign_.gain;
+  if (const Variant* v = s.Find(s.in_use)) {
+    report.champion_choices = static_cast<uint32_t>(v->plan.size());
+  }
+  report.forecast = settlement_ ? settlement_->forecast : campaign_.forecast;
+  report.note = note.substr(0, kLongestNote);
+  Emit(std::move(report));
+}
+
+void Tuning::State::SetPhase(Session& s, Phase phase, const std::string& note) {
+  s.phase = phase;
+  Report(s, note);
+}
+
+void Tuning::State::KeepEnd(Session& s, Outcome outcome, uint64_t settlement,
+                            const std::string& reason) {
+  s.ledger.Close(now_);
+  Emit(KeepOutcome{s.ready.session, outcome, settlement, s.ledger.Record(now_), reason});
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,133 @@
+#include "daemon/planner/race.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/planner/interval.h"
+#include "daemon/planner/samples.h"
+#include "daemon/planner/scale.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr double kFarSlower = 5;        // scales; two pairs in a row beyond it end a race
+constexpr double kAbortedRatio = -1.0;  // stands for minus infinity where a number is needed
+
+}  // namespace
+
+double SplitAlpha(double alpha, uint64_t j) {
+  const double n = static_cast<double>(std::max<uint64_t>(j, 1));
+  return alpha / (n * (n + 1));
+}
+
+uint64_t PairCap(double alpha, double delta0, double delta1, double scale, uint64_t limit) {
+  const double ratio = scale / std::max(delta1 - delta0, 1e-6);
+  const double pairs = 4 * std::log(6 / alpha) * ratio * ratio;
+  const double least = std::min<double>(64, static_cast<double>(limit));
+  return static_cast<uint64_t>(std::clamp(std::ceil(pairs), least, static_cast<double>(limit)));
+}
+
+Race::Race(RaceId id, RaceTerms terms, Plan champion, Plan challenger, Moment started)
+    : id_(id),
+      terms_(terms),
+      champion_(std::move(champion)),
+      challenger_(std::move(challenger)),
+      started_(started) {}
+
+void Race::Add(const PairSample& pair, double scale) {
+  if (ended_) return;
+  pairs_.push_back(pair);
+  if (pair.excluded) return;
+  if (pair.aborted) {
+    accept_.AddScore(-1);
+    drop_.AddScore(+1);
+    ratios_.push_back(kAbortedRatio);
+    scales_.push_back(scale);
+    Decide(true);
+    return;
+  }
+  const double ratio = LogRatio(pair);
+  accept_.Add(ratio - terms_.delta0, scale);
+  drop_.Add(terms_.delta1 - ratio, scale);
+  ratios_.push_back(ratio);
+  scales_.push_back(scale);
+  Decide(ratio < -kFarSlower * scale);
+}
+
+void Race::Decide(bool far_slower) {
+  far_slower_ = far_slower ? far_slower_ + 1 : 0;
+  if (accept_.LogE() >= std::log(1 / terms_.alpha)) {
+    ended_ = true;
+    outcome_ = RaceOutcome::kWon;
+    reason_ = "faster by more than the least gain that counts";
+  } else if (drop_.LogE() >= std::log(1 / terms_.beta)) {
+    ended_ = true;
+    outcome_ = RaceOutcome::kLost;
+    reason_ = "the gain is smaller than what is looked for";
+  } else if (far_slower_ >= 2) {
+    ended_ = true;
+    outcome_ = RaceOutcome::kLost;
+    reason_ = "far slower twice in a row";
+  } else if (counted() >= terms_.max_pairs || pairs_.size() >= 2 * terms_.max_pairs) {
+    ended_ = true;
+    reason_ = "inside the noise after " + std::to_string(counted()) + " pairs";
+  }
+}
+
+void Race::Abandon(const std::string& reason) {
+  if (ended_) return;
+  ended_ = true;
+  outcome_ = RaceOutcome::kUndecided;
+  reason_ = reason;
+}
+
+double Race::Estimate() const { return Median(ratios_); }
+
+double Race::StandardError() const {
+  if (ratios_.empty()) return 0;
+  const double centre = Median(ratios_);
+  std::vector<double> sizes;
+  for (double r : ratios_) sizes.push_back(std::fabs(r - centre));
+  // Standard error of a median under normal noise: sqrt(pi/2) sd / sqrt(n), sd by the MAD.
+  return 1.2533 * 1.4826 * Median(sizes) / std::sqrt(static_cast<double>(ratios_.size()));
+}
+
+double Race::MedianChampionNs() const {
+  std::vector<double> times;
+  for (const PairSample& p : pairs_) {
+    if (!p.excluded) times.push_back(p.champion_ns);
+  }
+  return Median(times);
+}
+
+double Race::MedianChallengerNs() const {
+  std::vector<double> times;
+  for (const PairSample& p : pairs_) {
+    if (!p.excluded && !p.aborted) times.push_back(p.challenger_ns);
+  }
+  return Median(times);
+}
+
+RaceRecord Race::Record(SessionId session, Moment ended) const {
+  RaceRecord record;
+  record.id = id_;
+  record.kind = terms_.kind;
+  record.session = session;
+  record.champion = champion_;
+  record.challenger = challenger_;
+  record.outcome = outcome_;
+  record.reason = reason_;
+  record.alpha = terms_.alpha;
+  record.beta = terms_.beta;
+  record.delta0 = terms_.delta0;
+  record.delta1 = terms_.delta1;
+  record.log_e_accept = accept_.LogE();
+  record.log_e_drop = drop_.LogE();
+  if (!ratios_.empty()) record.effect = ConfidenceInterval(ratios_, scales_, 0.05);
+  record.pairs = pairs_;
+  record.started = started_;
+  record.ended = ended;
+  return record;
+}
+
+}  // namespace blazed::planner

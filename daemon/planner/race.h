@@ -1,0 +1,73 @@
+// A race: pairs of champion and challenger drawn after the race was opened, ended by a verdict.
+//
+// Two e-processes run on the same pairs: "the gain is more than delta0" accepts, "the gain is less
+// than delta1" drops. As delta0 < delta1 one of them grows whatever the truth is; the pair cap ends
+// the rest as undecided.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/planner/eprocess.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+struct RaceTerms {
+  RaceKind kind = RaceKind::kSearch;
+  double alpha = 0.05, beta = 0.10;
+  double delta0 = 0.0025, delta1 = 0.0075;
+  uint64_t max_pairs = 4000;
+  bool discard = false;  // a warm step before each timed one
+  bool operator==(const RaceTerms&) const = default;
+};
+
+// alpha/(j(j+1)) for the j-th race of a workload's life: the sum over all j is alpha.
+double SplitAlpha(double alpha, uint64_t j);
+
+// min(limit, max(64, 4 ln(6/alpha) (s/(delta1-delta0))^2)).
+uint64_t PairCap(double alpha, double delta0, double delta1, double scale, uint64_t limit);
+
+class Race {
+ public:
+  Race(RaceId id, RaceTerms terms, Plan champion, Plan challenger, Moment started);
+
+  RaceId id() const { return id_; }
+  const RaceTerms& terms() const { return terms_; }
+  const Plan& champion() const { return champion_; }
+  const Plan& challenger() const { return challenger_; }
+
+  // Counts one pair under the scale that held before it. After the end pairs are kept out.
+  void Add(const PairSample& pair, double scale);
+  // Ends the race as undecided for a reason outside of its pairs.
+  void Abandon(const std::string& reason);
+
+  bool ended() const { return ended_; }
+  RaceOutcome outcome() const { return outcome_; }
+  const std::string& reason() const { return reason_; }
+  uint64_t counted() const { return ratios_.size(); }
+  double Estimate() const;  // median log ratio of the counted pairs that were not cut short
+  double StandardError() const;
+  double MedianChampionNs() const;
+  double MedianChallengerNs() const;
+
+  RaceRecord Record(SessionId session, Moment ended) const;
+
+ private:
+  void Decide(bool far_slower);
+
+  RaceId id_;
+  RaceTerms terms_;
+  Plan champion_, challenger_;
+  Moment started_;
+  ClippedBet accept_, drop_;
+  std::vector<PairSample> pairs_;
+  std::vector<double> ratios_,
+      scales_;  // of counted pairs; an aborted one has a ratio of kAbortedRatio
+  uint32_t far_slower_ = 0;
+  bool ended_ = false;
+  RaceOutcome outcome_ = RaceOutcome::kUndecided;
+  std::string reason_;
+};
+
+}  // namespace blazed::planner

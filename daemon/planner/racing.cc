@@ -1,0 +1,240 @@
+// Pairs into verdicts.
+#include <algorithm>
+
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr uint32_t kFirstLease = 8, kRaceLease = 16;
+
+// Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
+double Residual(const Race& race, double ratio) {
+  return race.counted() < 3 ? ratio : ratio - race.Estimate();
+}
+
+std::string Percent(double log_ratio) {
+  const double tenths = std::abs(log_ratio) * 1000;
+  const auto whole = static_cast<int64_t>(tenths + 0.5);
+  return std::to_string(whole / 10) + "." + std::to_string(whole % 10) + " %";
+}
+
+std::string Story(const Race& race) {
+  const double estimate = race.Estimate();
+  return std::string(estimate >= 0 ? "faster by " : "slower by ") + Percent(estimate) + " in " +
+         std::to_string(race.counted()) + " pairs; " + race.reason();
+}
+
+}  // namespace
+
+void Tuning::State::OpenRace(Session& s, const RaceTerms& terms, const Plan& champion,
+                             const Plan& challenger) {
+  const RaceId id = races_earlier_ + ++races_opened_;
+  s.race.emplace(id, terms, champion, challenger, now_);
+  s.ledger.AddRace();
+  campaign_.ledger.AddRace();
+}
+
+bool Tuning::State::RaceStep(Session& s) {
+  if (s.race->ended()) {
+    const Race race = *s.race;
+    CloseRace(s);
+    RaceEnded(s, race);
+    return true;
+  }
+  const auto champion = Proven(s, s.race->champion());
+  const auto challenger = Proven(s, s.race->challenger());
+  if (!champion || !challenger) {
+    s.race->Abandon("one of its plans cannot run here any more");
+    return true;
+  }
+  const RaceTerms& terms = s.race->terms();
+  const uint32_t size = s.race->counted() == 0 ? kFirstLease : kRaceLease;
+  IssueLease(s, LeasePurpose::kRace, *champion, *challenger, size, terms.discard);
+  return false;
+}
+
+// Files the finished race; what follows from it is RaceEnded's.
+void Tuning::State::CloseRace(Session& s) {
+  Emit(KeepRace{s.race->Record(s.ready.session, now_)});
+  s.race.reset();
+}
+
+void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
+                              const std::vector<PairSample>& pairs) {
+  switch (lease.purpose) {
+    case LeasePurpose::kNoise:
+      return TakeNoise(s, pairs);
+    case LeasePurpose::kBurst:
+      return TakeBurst(s, pairs);
+    case LeasePurpose::kProposal:
+    case LeasePurpose::kRace:
+      return TakeTrial(s, lease, pairs);
+  }
+}
+
+void Tuning::State::TakeNoise(Session& s, const std::vector<PairSample>& pairs) {
+  const RaceKind kind = s.role == Role::kServing ? RaceKind::kReplication : RaceKind::kSearch;
+  s.ledger.AddPairs(kind, pairs.size());
+  campaign_.ledger.AddPairs(kind, pairs.size());
+  s.noise_pairs += static_cast<uint32_t>(pairs.size());
+  for (const PairSample& pair : pairs) {
+    if (pair.excluded || pair.aborted) continue;
+    s.plain.Push(LogRatio(pair));
+    s.discard.Push(LogRatio(pair));
+    s.noise_step_ns.push_back(pair.champion_ns);
+    s.noise_step_ns.push_back(pair.challenger_ns);
+  }
+  s.step_ns = Median(s.noise_step_ns);
+}
+
+// Time lost on the slower arm, against the plan in use.
+void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
+                                const std::vector<PairSample>& pairs) {
+  const bool champion_in_use = lease.champion == s.in_use;
+  const Variant* other = s.Find(champion_in_use ? lease.challenger : lease.champion);
+  const Plan plan = other == nullptr ? Plan{} : other->plan;
+  double excess = 0;
+  for (const PairSample& pair : pairs) {
+    if (pair.excluded) continue;
+    const double d = pair.challenger_ns - pair.champion_ns;
+    excess += champion_in_use ? d : -d;
+  }
+  if (lease.discard) excess *= 2;  // the warm step is as slow as the timed one
+  s.ledger.AddExcess(plan, excess);
+  campaign_.ledger.AddExcess(plan, excess);
+}
+
+void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
+                              const std::vector<PairSample>& pairs) {
+  const bool racing = lease.purpose == LeasePurpose::kRace && s.race.has_value();
+  const Variant* v = s.Find(lease.challenger);
+  if (lease.purpose == LeasePurpose::kRace && !racing) return;
+  if (v == nullptr && lease.challenger != kDefaultVariant) return;
+  const Plan challenger = v == nullptr ? Plan{} : v->plan;
+  const Plan champion = racing ? s.race->champion() : campaign_.champion;
+  const RaceKind kind = racing ? s.race->terms().kind : RaceKind::kSearch;
+  s.ledger.AddPairs(kind, pairs.size());
+  campaign_.ledger.AddPairs(kind, pairs.size());
+  CountExcess(s, lease, pairs);
+  ScaleRing& ring = s.ring(lease.discard);
+  for (const PairSample& pair : pairs) {
+    const double scale = ring.scale();
+    const bool counts = racing && !s.race->ended();
+    const double ratio = pair.aborted ? -1.0 : LogRatio(pair);
+    const double residual = racing ? Residual(*s.race, ratio) : 0;
+    if (counts) s.race->Add(pair, scale);
+    if (pair.excluded) continue;
+    const double learned = search_.Learn(champion, challenger, ratio, scale);
+    if (!pair.aborted) ring.Push(racing ? residual : learned);
+  }
+  PlanRecord& record = RecordOf(challenger);
+  record.pairs += pairs.size();
+  Emit(KeepPlan{record});
+}
+
+void Tuning::State::RaceEnded(Session& s, const Race& race) {
+  if (s.role == Role::kServing) return ServeReplicated(s, race);
+  switch (race.terms().kind) {
+    case RaceKind::kVerification:
+      return AfterVerification(s, race);
+    case RaceKind::kReplication:
+      return AfterReplication(s, race);
+    default:
+      return AfterSearchRace(s, race);
+  }
+}
+
+void Tuning::State::AfterSearchRace(Session& s, const Race& race) {
+  const Plan plan = race.challenger();
+  if (race.outcome() != RaceOutcome::kWon) {
+    const bool lost = race.outcome() == RaceOutcome::kLost;
+    Judge(plan, lost ? Verdict::kLost : Verdict::kUndecided, Story(race));
+    return;
+  }
+  Judge(plan, Verdict::kWon, Story(race));
+  campaign_.champion = plan;
+  campaign_.champion_process = s.ready.process;
+  campaign_.proof.reset();
+  campaign_.batch.clear();
+  campaign_.batch_next = 0;
+  search_.NoteAccept();
+  if (const auto variant = Proven(s, plan)) {
+    IssueAdopt(s, *variant, AdoptReason::kWonRace, false);
+    s.step_ns = race.MedianChallengerNs();
+  }
+  campaign_.gain = search_.Predict(Plan{}, plan).first;
+  if (!campaign_.verified) SetStage(s, Stage::kVerify);
+}
+
+// Carry-over: a champion that pays on the first step after each switch makes an equal plan look
+// faster. The discard mode does not see it, so a win that vanishes there was one, and all further
+// races run in that mode.
+void Tuning::State::AfterVerification(Session& s, const Race& race) {
+  if (race.outcome() == RaceOutcome::kWon) {
+    campaign_.verified = true;
+    campaign_.gain = race.Estimate();
+    SetStage(s, Stage::kSearch);
+    return;
+  }
+  campaign_.discard_mode = true;
+  search_.Reset();
+  DemoteChampion(s, "the win was not there without the first step after a switch: " + Story(race));
+  SetStage(s, Stage::kSearch);
+}
+
+void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
+  const Plan plan = campaign_.champion;
+  if (plan.empty()) return;
+  campaign_.champion.clear();
+  campaign_.proof.reset();
+  campaign_.gain = 0;
+  campaign_.batch.clear();
+  campaign_.batch_next = 0;
+  campaign_.contender.reset();
+  if (s.race) {
+    s.race->Abandon(reason);
+    CloseRace(s);
+  }
+  if (s.in_use != kDefaultVariant) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
+  s.step_ns = campaign_.default_step_ns;
+  if (!s.failed.contains(plan)) Judge(plan, Verdict::kLost, reason);
+}
+
+void Tuning::State::AfterReplication(Session& s, const Race& race) {
+  const Plan plan = race.challenger();
+  effects_.push_back({race.Estimate(), race.StandardError()});
+  const bool candidate = campaign_.stage == Stage::kCandidate;
+  const bool unfinished = candidate && campaign_.candidate_unfinished;
+  if (candidate) campaign_.candidate.reset();
+  campaign_.candidate_unfinished = false;
+  if (race.outcome() == RaceOutcome::kWon) {
+    campaign_.gain = race.Estimate();
+    campaign_.champion = plan;
+    campaign_.verified = true;
+    const bool elsewhere = candidate && campaign_.champion_process != s.ready.process;
+    const auto kind = elsewhere ? SettlementKind::kReplicated : SettlementKind::kInJob;
+    if (!unfinished) return SettleWon(s, race, kind);
+    if (elsewhere) campaign_.proof = race;
+    campaign_.champion_process = s.ready.process;
+    if (const auto v = Proven(s, plan)) IssueAdopt(s, *v, AdoptReason::kReplicatedHere, false);
+    SetStage(s, Stage::kScout);
+    return;
+  }
+  if (candidate) {
+    const bool lost = race.outcome() == RaceOutcome::kLost;
+    Judge(plan, lost ? Verdict::kLost : Verdict::kUndecided, "not replicated here: " + Story(race));
+    SetStage(s, Stage::kScout);
+    return;
+  }
+  if (race.outcome() == RaceOutcome::kUndecided) {
+    Judge(plan, Verdict::kUndecided, "replication: " + Story(race));
+    return EndUndecided(s, "the win could not be told from the noise after a rebuild");
+  }
+  ++campaign_.failed_replications;
+  DemoteChampion(s, "not there after a rebuild: " + Story(race));
+  search_.GiveUp(plan);
+  SetStage(s, Stage::kSearch);
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,57 @@
+#include "daemon/planner/samples.h"
+
+#include <cmath>
+
+namespace blazed::planner {
+namespace {
+
+bool Plausible(const UnitTime& unit) {
+  if ((unit.flags & kUnitAborted) != 0) return unit.host_ns <= kLongestUnitNs;
+  return unit.host_ns > 0 && unit.host_ns <= kLongestUnitNs;
+}
+
+PairSample MakePair(const UnitTime& first, const UnitTime& second, bool challenger_first,
+                    double steps) {
+  const UnitTime& challenger = challenger_first ? first : second;
+  const UnitTime& champion = challenger_first ? second : first;
+  PairSample pair;
+  pair.challenger_first = challenger_first;
+  pair.champion_ns = static_cast<double>(champion.host_ns) / steps;
+  pair.challenger_ns = static_cast<double>(challenger.host_ns) / steps;
+  pair.aborted = (challenger.flags & kUnitAborted) != 0;
+  pair.excluded =
+      champion.flags != 0 || (challenger.flags & ~kUnitAborted) != 0 || champion.host_ns == 0;
+  return pair;
+}
+
+}  // namespace
+
+std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const LeaseDone& done,
+                                                 std::string* why) {
+  const size_t asked = 2 * terms.challenger_first.size();
+  if (done.units.size() > asked) {
+    *why = "more units than the schedule has";
+    return std::nullopt;
+  }
+  if (done.complete && done.units.size() != asked) {
+    *why = "called complete with units missing";
+    return std::nullopt;
+  }
+  for (const UnitTime& unit : done.units) {
+    if (!Plausible(unit)) {
+      *why = "a unit's duration is impossible";
+      return std::nullopt;
+    }
+  }
+  std::vector<PairSample> pairs;
+  const double steps = terms.timed_steps == 0 ? 1 : terms.timed_steps;
+  for (size_t i = 0; 2 * i + 1 < done.units.size(); ++i) {
+    pairs.push_back(
+        MakePair(done.units[2 * i], done.units[2 * i + 1], terms.challenger_first[i], steps));
+  }
+  return pairs;
+}
+
+double LogRatio(const PairSample& pair) { return std::log(pair.champion_ns / pair.challenger_ns); }
+
+}  // namespace blazed::planner

@@ -1,0 +1,30 @@
+// From a lease's raw units to pairs. Numbers from a client are hostile until checked: a lease that
+// contradicts its own schedule or carries impossible durations is no evidence at all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/planner/event.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+struct LeaseTerms {
+  std::vector<bool> challenger_first;  // one a pair
+  uint32_t timed_steps = 1;
+};
+
+inline constexpr uint64_t kLongestUnitNs = uint64_t{3600} * 1'000'000'000;
+
+// The completed pairs in order, or nullopt with the reason in `why`. A half pair at the end is left
+// out; a pair whose challenger was cut short is a loss; a pair with any other flag on either unit
+// is excluded as a whole, so that exclusion is the same function of both arms.
+std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const LeaseDone& done,
+                                                 std::string* why);
+
+// ln(champion / challenger): positive where the challenger is faster.
+double LogRatio(const PairSample& pair);
+
+}  // namespace blazed::planner

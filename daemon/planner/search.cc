@@ -1,0 +1,138 @@
+#include "daemon/planner/search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace blazed::planner {
+namespace {
+
+constexpr double kNoCap = 1e9;
+constexpr uint32_t kAllFlips = 1000;
+constexpr double kNoiseMargin = 1.1;  // the pair variance under the model's own misfit
+constexpr double kEqualSd = 1e-4;
+
+double ImprovementOf(double gain, double sd) {
+  const double z = gain / sd;
+  return sd * std::exp(-0.5 * z * z) * 0.3989422804014327 +
+         gain * 0.5 * std::erfc(-z * 0.7071067811865476);
+}
+
+}  // namespace
+
+Search::Search(const Space* space, SearchProfile profile)
+    : space_(space), profile_(profile), surrogate_(space, profile.prior) {}
+
+void Search::Reset() {
+  surrogate_ = Surrogate(space_, profile_.prior);
+  raced_.clear();
+  quiet_ = 0;
+  turns_since_accept_ = 0;
+}
+
+bool Search::Restore(const std::vector<uint8_t>& bytes) {
+  if (bytes.empty() || !surrogate_.Restore(bytes)) return false;
+  surrogate_.Inflate(4);
+  return true;
+}
+
+// Steepest single flips under `weights`, each toggle once; stops adding where the mean predicts too
+// much slowdown.
+Toggles Search::Descend(const std::vector<double>& weights, const Toggles& from, uint32_t flips,
+                        double cap) const {
+  Toggles at = from;
+  std::vector<uint8_t> used(at.size(), 0);
+  double predicted = 0;
+  for (uint32_t n = 0; n < flips; ++n) {
+    size_t best = at.size();
+    double best_cost = -1e-9;
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (used[i] || (!at[i] && banned_.contains(i))) continue;
+      const double cost = surrogate_.FlipCost(weights, at, i);
+      if (cost >= best_cost) continue;
+      if (n > 0 && predicted + surrogate_.FlipCost(surrogate_.mean(), at, i) > cap) continue;
+      best = i;
+      best_cost = cost;
+    }
+    if (best == at.size()) break;
+    predicted += surrogate_.FlipCost(surrogate_.mean(), at, best);
+    used[best] = 1;
+    space_->Set(at, best, !at[best]);
+  }
+  return at;
+}
+
+std::vector<Plan> Search::Propose(const Plan& champion, size_t count, Random& random) {
+  std::vector<Plan> plans;
+  const Toggles from = space_->Encode(champion);
+  for (size_t tries = 0; tries < 2 * count && plans.size() < count; ++tries) {
+    ++turns_since_accept_;
+    const std::vector<double> weights = surrogate_.Sample(random);
+    const Plan plan = space_->Decode(Descend(weights, from, profile_.flips, profile_.slowdown_cap));
+    if (plan == champion) {
+      ++quiet_;
+      continue;
+    }
+    quiet_ = 0;
+    if (given_up_.contains(plan)) continue;
+    if (std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
+  }
+  return plans;
+}
+
+std::pair<double, double> Search::Predict(const Plan& champion, const Plan& plan) const {
+  const Contrast contrast = surrogate_.Between(space_->Encode(champion), space_->Encode(plan));
+  return {-surrogate_.Predict(contrast), std::sqrt(surrogate_.Variance(contrast))};
+}
+
+std::optional<Plan> Search::RaceCandidate(const Plan& champion) {
+  const Toggles best = Descend(surrogate_.mean(), space_->Encode(champion), kAllFlips, kNoCap);
+  const Plan plan = space_->Decode(best);
+  if (plan == champion || given_up_.contains(plan)) return std::nullopt;
+  const auto [gain, sd] = Predict(champion, plan);
+  uint32_t& times = raced_[{champion, plan}];
+  if ((gain - profile_.delta1) / std::max(sd, 1e-9) <= profile_.race_z + times) return std::nullopt;
+  ++times;
+  return plan;
+}
+
+double Search::ExpectedImprovement(const Toggles& champion) const {
+  double sum = 0;
+  for (size_t i = 0; i < champion.size(); ++i) {
+    if (!champion[i] && banned_.contains(i)) continue;
+    Toggles flipped = champion;
+    space_->Set(flipped, i, !champion[i]);
+    const Contrast contrast = surrogate_.Between(champion, flipped);
+    const double sd = std::sqrt(std::max(surrogate_.Variance(contrast), 1e-16));
+    sum += ImprovementOf(-surrogate_.Predict(contrast) - profile_.stop_delta, sd);
+  }
+  return sum;
+}
+
+bool Search::Exhausted(const Plan& champion, std::string* why) const {
+  if (space_->size() == 0) {
+    *why = "there is nothing to choose";
+  } else if (quiet_ >= profile_.quiet) {
+    *why = "the search keeps naming the plan in use";
+  } else if (turns_since_accept_ > profile_.patience) {
+    *why = "no plan was accepted for " + std::to_string(profile_.patience) + " turns";
+  } else if (ExpectedImprovement(space_->Encode(champion)) < profile_.stop_gain) {
+    *why = "what is left to gain is not worth another trial";
+  } else {
+    return false;
+  }
+  return true;
+}
+
+double Search::Learn(const Plan& champion, const Plan& challenger, double ratio, double scale) {
+  const Contrast contrast =
+      surrogate_.Between(space_->Encode(champion), space_->Encode(challenger));
+  surrogate_.Update(contrast, -ratio, kNoiseMargin * scale * scale);
+  return ratio + surrogate_.Predict(contrast);
+}
+
+void Search::LearnEqual(const Plan& a, const Plan& b) {
+  surrogate_.Update(surrogate_.Between(space_->Encode(a), space_->Encode(b)), 0,
+                    kEqualSd * kEqualSd);
+}
+
+}  // namespace blazed::planner

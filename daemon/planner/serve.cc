@@ -1,0 +1,110 @@
+// What is settled, for everybody else. Without pairs only where both signatures are those of the
+// settlement; the probes of this process are never left out.
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr uint32_t kRingPairs = 16;
+
+}  // namespace
+
+void Tuning::State::StartServing(Session& s) {
+  if (settlement_->kind == SettlementKind::kNoWinner || settlement_->plan.empty()) {
+    s.role = Role::kSettled;
+    IssueAdopt(s, kDefaultVariant, AdoptReason::kSettled, true);
+    KeepEnd(s, Outcome::kNoWinner, settlement_->id, "an earlier search found no winner");
+    SetPhase(s, Phase::kServed, "an earlier search found no winner");
+    return;
+  }
+  s.role = Role::kServing;
+  s.serving = Serving{settlement_->plan, *settlement_, false, false};
+  SetPhase(s, Phase::kReplicate, "building the settled plan");
+  Advance(s);
+}
+
+bool Tuning::State::ServeStep(Session& s) {
+  if (!s.serving || campaign_.pending) return false;
+  if (s.race) return RaceStep(s);
+  Serving& serving = *s.serving;
+  if (!Prepare(s, {serving.plan})) return false;
+  const auto variant = Proven(s, serving.plan);
+  if (!variant) {
+    const auto failed = s.failed.find(serving.plan);
+    const Verdict verdict = failed == s.failed.end() ? Verdict::kInconclusive : failed->second;
+    const bool wrong =
+        verdict == Verdict::kRejectedBroken || verdict == Verdict::kRejectedDifferent;
+    if (wrong) {
+      DemoteSettled("it failed its probes in another process", verdict);
+    } else {
+      ServeMissed(s, "the settled plan could not be built and proven here");
+    }
+    return false;
+  }
+  if (!serving.compared) {
+    serving.compared = true;
+    serving.match = s.Find(*variant)->signature == serving.settlement.champion_signature &&
+                    s.ready.default_signature == serving.settlement.default_signature;
+  }
+  if (serving.match) {
+    ServeMatch(s, AdoptReason::kStoredMatch);
+    return false;
+  }
+  if (s.ready.mode == Mode::kPinned) {
+    ServeMissed(s, "the settled plan runs as something else here, and trials are off");
+    return false;
+  }
+  // Pairs need the turn; GrantTurns comes back here once it is free.
+  if (explorer_ != 0 && explorer_ != s.ready.session) return false;
+  explorer_ = s.ready.session;
+  if (s.noise_pairs < kRingPairs) {
+    IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
+    return false;
+  }
+  OpenRace(s, SettlingTerms(config_, SessionSpread(effects_), config_.delta1, s.discard.scale()),
+           Plan{}, serving.plan);
+  return true;
+}
+
+void Tuning::State::ServeMatch(Session& s, AdoptReason reason) {
+  const auto variant = Proven(s, s.serving->plan);
+  s.serving.reset();
+  s.role = Role::kSettled;
+  if (timer_) {
+    timer_ = ForNewProcess(*timer_);
+    KeepTimer();
+  }
+  IssueAdopt(s, variant.value_or(kDefaultVariant), reason, true);
+  KeepEnd(s, Outcome::kServed, settlement_->id, "both signatures are those of the settlement");
+  SetPhase(s, Phase::kServed, {});
+}
+
+void Tuning::State::ServeReplicated(Session& s, const Race& race) {
+  effects_.push_back({race.Estimate(), race.StandardError()});
+  if (race.outcome() == RaceOutcome::kWon) {
+    return SettleWon(s, race, SettlementKind::kReplicated);
+  }
+  if (race.outcome() == RaceOutcome::kUndecided) {
+    return ServeMissed(s, "the settled win could not be told from the noise here");
+  }
+  DemoteSettled("not there in another process whose signatures differ: " + race.reason(),
+                Verdict::kDemoted);
+}
+
+// The settlement stays for processes that run like the one it was won in; this one keeps its
+// default.
+void Tuning::State::ServeMissed(Session& s, const std::string& why) {
+  if (s.race) {
+    s.race->Abandon(why);
+    CloseRace(s);
+  }
+  s.serving.reset();
+  s.role = Role::kFrozen;
+  LeaveTurn(s);
+  IssueAdopt(s, kDefaultVariant, AdoptReason::kSettled, true);
+  KeepEnd(s, Outcome::kUndecided, 0, why);
+  SetPhase(s, Phase::kServed, why);
+  GrantTurns();
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,129 @@
+// One attached session as the planner sees it: its variants, its open directives, what it measured.
+// Plain data; the flows of tuning_state.h act on it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/planner/event.h"
+#include "daemon/planner/ledger.h"
+#include "daemon/planner/race.h"
+#include "daemon/planner/random.h"
+#include "daemon/planner/samples.h"
+#include "daemon/planner/scale.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+enum class VariantStage { kBuilding, kBuilt, kProving, kProven };
+
+struct Variant {
+  VariantId id = 0;
+  Plan plan;
+  VariantStage stage = VariantStage::kBuilding;
+  Digest signature{};
+  uint64_t build_ns = 0, peak_bytes = 0;
+  uint64_t last_used = 0;
+  uint32_t probe_tries = 0;
+};
+
+enum class DirectiveKind { kBuild, kProbe, kLease, kAdopt };
+enum class LeasePurpose { kNoise, kProposal, kRace, kBurst };
+
+// A directive without its answer. Answers that match none of these change nothing.
+struct Outstanding {
+  DirectiveKind kind = DirectiveKind::kBuild;
+  Moment issued{};
+  VariantId variant = 0;        // build, adopt
+  std::set<VariantId> waiting;  // probe
+  LeasePurpose purpose = LeasePurpose::kNoise;
+  LeaseTerms lease;
+  VariantId champion = 0, challenger = 0;
+  bool discard = false;
+};
+
+enum class Role {
+  kObserving,  // never changed
+  kWaiting,    // on the default until there is an answer or a turn to explore
+  kExploring,
+  kServing,  // adopting what is settled
+  kSettled,  // runs the settlement
+  kFrozen,   // nothing further is explored here
+};
+
+// Adoption of a stored settlement.
+struct Serving {
+  Plan plan;
+  SettlementRecord settlement;
+  bool compared = false;
+  bool match = false;  // both signatures are those of the settlement
+};
+
+// A drift check under way.
+struct Burst {
+  bool probed = false;
+  std::vector<PairSample> pairs;
+  std::vector<double> ratios, scales;
+  Moment started{};
+};
+
+struct Session {
+  explicit Session(const SessionReady& ready_event, Moment at)
+      : ready(ready_event),
+        since(at),
+        coin(ready_event.seed),
+        draw(ready_event.seed ^ 0x5bd1e995a5a5a5a5ULL),
+        next_variant(ready_event.first_variant),
+        next_directive(ready_event.first_directive) {}
+
+  SessionReady ready;
+  Moment since;
+  Random coin, draw;  // order of pairs; proposals
+  VariantId next_variant;
+  DirectiveId next_directive;
+
+  Role role = Role::kWaiting;
+  Phase phase = Phase::kWaiting;
+  std::map<VariantId, Variant> variants;
+  std::map<Plan, VariantId> by_plan;
+  std::map<Plan, Verdict> failed;  // not to be tried again in this process
+  std::map<DirectiveId, Outstanding> open;
+  VariantId in_use = kDefaultVariant;
+
+  ScaleRing plain, discard;  // by lease mode
+  std::vector<double> noise_step_ns;
+  uint32_t noise_pairs = 0;
+  double step_ns = 0;
+  uint64_t build_ns = 0, probe_ns = 0;  // last measured
+  uint32_t expired_in_row = 0;
+  std::optional<uint64_t> first_step;
+  uint64_t latest_step = 0;
+
+  std::optional<Race> race;
+  std::optional<Serving> serving;
+  std::optional<Burst> burst;
+  bool rebuilt = false;
+  VariantId rebuilding = 0;
+  Digest before_rebuild{};
+  std::optional<uint64_t> last_window_step;
+  Ledger ledger;
+  uint64_t clock = 0;  // grows with each use of a variant
+
+  // Work that a next step has to wait for; an adopt needs no waiting.
+  bool Busy() const {
+    for (const auto& [id, directive] : open) {
+      if (directive.kind != DirectiveKind::kAdopt) return true;
+    }
+    return false;
+  }
+  Variant* Find(VariantId id) {
+    const auto it = variants.find(id);
+    return it == variants.end() ? nullptr : &it->second;
+  }
+  ScaleRing& ring(bool with_discard) { return with_discard ? discard : plain; }
+};
+
+}  // namespace blazed::planner

@@ -1,0 +1,148 @@
+// Who is here and whose turn it is.
+#include <algorithm>
+
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr int kStepsPerEvent =
+    64;  // work without waiting that one event may trigger; the next tick goes on
+constexpr Nanos kBuildPatience = std::chrono::minutes(10);
+constexpr Nanos kProbePatience = std::chrono::minutes(5);
+
+}  // namespace
+
+void Tuning::State::On(const SessionReady& event) {
+  const auto [it, fresh] = sessions_.try_emplace(event.session, event, now_);
+  if (!fresh) return;
+  Session& s = it->second;
+  s.step_ns = static_cast<double>(event.default_step_ns);
+  s.build_ns = event.default_build_ns;
+  if (event.mode == Mode::kObserve) {
+    s.role = Role::kObserving;
+    SetPhase(s, Phase::kWaiting, "observing; nothing is changed");
+    return;
+  }
+  SetPhase(s, Phase::kWaiting,
+           settlement_ ? "a settlement is in force" : "waiting for a turn to explore");
+  GrantTurns();
+}
+
+void Tuning::State::On(const SessionGone& event) {
+  const auto it = sessions_.find(event.session);
+  if (it == sessions_.end()) return;
+  Session& s = it->second;
+  if (s.race) {
+    s.race->Abandon("the session ended");
+    Emit(KeepRace{s.race->Record(s.ready.session, now_)});
+    s.race.reset();
+  }
+  if (s.role == Role::kExploring) {
+    KeepEnd(s, Outcome::kUndecided, 0, "the session ended before the search did");
+  }
+  const bool had_turn = explorer_ == event.session;
+  sessions_.erase(it);
+  if (had_turn) explorer_ = 0;
+  GrantTurns();
+}
+
+// Settled work is served to every waiting session; without it one of them explores.
+void Tuning::State::GrantTurns() {
+  if (campaign_.pending) return;
+  for (auto& [id, s] : sessions_) {
+    if (settlement_ && s.role == Role::kWaiting) StartServing(s);
+  }
+  if (settlement_) {
+    for (auto& [id, s] : sessions_) {
+      if (explorer_ == 0 && s.role == Role::kServing) Advance(s);
+    }
+    return;
+  }
+  for (auto& [id, s] : sessions_) {
+    if (explorer_ != 0) return;
+    if (s.role == Role::kWaiting && s.ready.mode == Mode::kTune) {
+      StartExploring(s);
+      Advance(s);
+    }
+  }
+}
+
+// What the last explorer had under way belonged to its process: variants, race, rebuild. The search
+// goes on.
+void Tuning::State::StartExploring(Session& s) {
+  explorer_ = s.ready.session;
+  s.role = Role::kExploring;
+  const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
+  if (table_.SetDefault(s.ready.default_signature) || other_process) search_.Spread();
+  last_process_ = s.ready.process;
+  RecordOf(Plan{}).signature = s.ready.default_signature;
+  campaign_.batch.clear();
+  campaign_.batch_next = 0;
+  campaign_.contender.reset();
+  campaign_.scouts.clear();
+  campaign_.proof.reset();
+  if (!campaign_.champion.empty()) {
+    campaign_.candidate = campaign_.champion;
+    campaign_.candidate_unfinished = true;
+    campaign_.champion.clear();
+  }
+  SetStage(s, Stage::kNoise);
+}
+
+void Tuning::State::LeaveTurn(Session& s) {
+  if (explorer_ == s.ready.session) explorer_ = 0;
+}
+
+void Tuning::State::Advance(Session& s) {
+  for (int i = 0; i < kStepsPerEvent && !s.Busy(); ++i) {
+    if (!Step(s)) return;
+  }
+}
+
+// One move of the session's flow. False: it waits for an event or has nothing to do.
+bool Tuning::State::Step(Session& s) {
+  switch (s.role) {
+    case Role::kExploring:
+      return ExploreStep(s);
+    case Role::kServing:
+      return ServeStep(s);
+    case Role::kSettled:
+      return s.burst.has_value() && BurstStep(s);
+    default:
+      return false;
+  }
+}
+
+// Builds and probes have no deadline of their own; a host that never answers must not hold the turn
+// for ever.
+void Tuning::State::DropStale(Session& s) {
+  std::vector<VariantId> lost;
+  for (auto it = s.open.begin(); it != s.open.end();) {
+    const Outstanding& d = it->second;
+    const bool build = d.kind == DirectiveKind::kBuild && now_ - d.issued > kBuildPatience;
+    const bool probe = d.kind == DirectiveKind::kProbe && now_ - d.issued > kProbePatience;
+    if (build) lost.push_back(d.variant);
+    if (probe) lost.insert(lost.end(), d.waiting.begin(), d.waiting.end());
+    it = build || probe ? s.open.erase(it) : std::next(it);
+  }
+  for (VariantId id : lost) {
+    FailVariant(s, id, Verdict::kInconclusive, "the host did not answer");
+  }
+}
+
+void Tuning::State::On(const Tick&) {
+  std::vector<SessionId> ids;
+  for (const auto& [id, s] : sessions_) ids.push_back(id);
+  for (SessionId id : ids) {
+    Session* s = FindSession(id);
+    if (s == nullptr) continue;
+    DropStale(*s);
+    if (s->role == Role::kExploring && BudgetEnds(*s)) continue;
+    Advance(*s);
+    if (s->role == Role::kExploring || s->role == Role::kServing) Report(*s, {});
+  }
+  GrantTurns();
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,136 @@
+// From the last champion to a settlement: verify, rebuild, replicate, store, and only then tell
+// anybody.
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+
+bool Tuning::State::VerifyStep(Session& s) {
+  if (s.race) return RaceStep(s);
+  RaceTerms terms;
+  terms.kind = RaceKind::kVerification;
+  terms.alpha = config_.alpha;
+  terms.beta = config_.verify_beta;
+  terms.delta0 = search_.profile().delta0;
+  terms.delta1 = search_.profile().delta1;
+  terms.discard = true;
+  terms.max_pairs = PairCap(terms.alpha, terms.delta0, terms.delta1, s.discard.scale(),
+                            config_.max_pairs_per_race);
+  OpenRace(s, terms, Plan{}, campaign_.champion);
+  return true;
+}
+
+// The champion's variant is torn down, so that buffers, placement and code are drawn again.
+bool Tuning::State::RebuildStep(Session& s) {
+  const Plan plan = campaign_.champion;
+  if (!s.rebuilt) {
+    const auto variant = Proven(s, plan);
+    s.before_rebuild = variant ? s.Find(*variant)->signature : Digest{};
+    s.rebuilt = true;
+    s.rebuilding = s.next_variant;
+    IssueBuild(s, plan, variant.value_or(0));
+    return false;
+  }
+  if (!Prepare(s, {plan})) return false;
+  const auto variant = Proven(s, plan);
+  const bool same =
+      variant && (s.before_rebuild == Digest{} || s.Find(*variant)->signature == s.before_rebuild);
+  if (!same) {
+    DemoteChampion(s, "it did not come back the same after a rebuild");
+    search_.GiveUp(plan);
+    SetStage(s, Stage::kSearch);
+    return true;
+  }
+  SetStage(s, Stage::kReplicate);
+  return true;
+}
+
+bool Tuning::State::ReplicateStep(Session& s) {
+  if (s.race) return RaceStep(s);
+  if (!Proven(s, campaign_.champion)) {
+    DemoteChampion(s, "it cannot run here any more");
+    SetStage(s, Stage::kSearch);
+    return true;
+  }
+  OpenRace(
+      s,
+      SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1, s.discard.scale()),
+      Plan{}, campaign_.champion);
+  return true;
+}
+
+void Tuning::State::AskStore(Session& s, SettlementRecord record) {
+  record.contract = contract_;
+  record.default_signature = s.ready.default_signature;
+  record.forecast = campaign_.forecast;
+  record.session = s.ready.session;
+  record.cost = campaign_.ledger.Record(now_);
+  campaign_.ledger.Close(now_);
+  s.ledger.Close(now_);
+  campaign_.pending = record;
+  campaign_.pending_request = ++requests_;
+  SetStage(s, Stage::kSettling);
+  Emit(Settle{requests_, std::move(record)});
+}
+
+void Tuning::State::SettleWon(Session& s, const Race& proof, SettlementKind kind) {
+  SettlementRecord record = SettleWinner(proof, kind, campaign_.ledger.Record(now_));
+  const auto variant = Proven(s, proof.challenger());
+  if (variant) record.champion_signature = s.Find(*variant)->signature;
+  AskStore(s, std::move(record));
+}
+
+void Tuning::State::SettleNoWinner(Session& s, const std::string& why) {
+  SettlementRecord record;
+  record.kind = SettlementKind::kNoWinner;
+  record.champion_signature = s.ready.default_signature;
+  record.default_step_ns = record.settled_step_ns = campaign_.default_step_ns;
+  Judge(Plan{}, Verdict::kChampion, why);
+  AskStore(s, std::move(record));
+}
+
+void Tuning::State::On(const SettlementStored& event) {
+  if (!campaign_.pending || event.request != campaign_.pending_request) return;
+  settlement_ = std::move(campaign_.pending);
+  campaign_.pending.reset();
+  settlement_->id = event.settlement;
+  const bool winner = settlement_->kind != SettlementKind::kNoWinner;
+  detector_ = DriftDetector();
+  if (winner) {
+    timer_ = DriftTimer{event.settlement, kFirstGapSteps, kFirstGapSteps};
+    KeepTimer();
+    Judge(settlement_->plan, Verdict::kChampion, "settled");
+  }
+  Session* s = FindSession(settlement_->session);
+  if (s != nullptr && (s->role == Role::kExploring || s->role == Role::kServing)) {
+    const auto variant = Proven(*s, settlement_->plan);
+    const bool served = s->role == Role::kServing;
+    s->serving.reset();
+    s->role = Role::kSettled;
+    IssueAdopt(*s, variant.value_or(kDefaultVariant),
+               served ? AdoptReason::kReplicatedHere : AdoptReason::kSettled, true);
+    KeepEnd(*s, winner ? (served ? Outcome::kServed : Outcome::kSettled) : Outcome::kNoWinner,
+            event.settlement, {});
+    SetPhase(*s, served ? Phase::kServed : Phase::kSettled, {});
+  }
+  explorer_ = 0;
+  campaign_ = Campaign{};
+  GrantTurns();
+}
+
+// Nothing is decided where nothing can be kept; the sessions train on with the default.
+void Tuning::State::On(const SettlementFailed& event) {
+  if (!campaign_.pending || event.request != campaign_.pending_request) return;
+  const SessionId owner = campaign_.pending->session;
+  campaign_.pending.reset();
+  if (Session* s = FindSession(owner)) {
+    s->role = Role::kFrozen;
+    s->in_use = kDefaultVariant;
+    Emit(Stand{owner, StandReason::kStoreFailed, event.reason});
+    KeepEnd(*s, Outcome::kUndecided, 0, "the store could not keep the settlement: " + event.reason);
+    SetPhase(*s, Phase::kStanding, event.reason);
+  }
+  explorer_ = 0;
+  GrantTurns();
+}
+
+}  // namespace blazed::planner

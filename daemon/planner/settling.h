@@ -1,0 +1,31 @@
+// What it takes to settle: how large a replicated win must be, and the record of one.
+#pragma once
+
+#include <vector>
+
+#include "daemon/planner/race.h"
+#include "daemon/planner/tuning.h"
+#include "daemon/planner/types.h"
+
+namespace blazed::planner {
+
+// One process's estimate of a plan pair's effect.
+struct SessionEffect {
+  double estimate = 0;
+  double standard_error = 0;
+};
+
+// Spread of a plan's effect between processes: DerSimonian and Laird's moment estimator, shrunk
+// towards a prior of 0.2 % that counts as four sessions (below four sessions the prior rules).
+double SessionSpread(const std::vector<SessionEffect>& sessions);
+
+// A settled win is larger than max(config.delta0, 1.64 times the session spread).
+RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale);
+
+// The record of a won replication: default played the champion's part. `cost` up to now.
+SettlementRecord SettleWinner(const Race& race, SettlementKind kind, const CostRecord& cost);
+
+// Steps after which what was spent is earned back; 0 where nothing is gained.
+double BreakEvenSteps(const CostRecord& cost, double slow_ns, double fast_ns);
+
+}  // namespace blazed::planner

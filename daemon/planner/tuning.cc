@@ -1,0 +1,76 @@
+#include "daemon/planner/tuning.h"
+
+#include <utility>
+
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+
+Tuning::Tuning(WorkloadSpec workload, Contract contract, TuningConfig config, TuningMemory memory)
+    : state_(std::make_unique<State>(std::move(workload), contract, config, std::move(memory))) {}
+Tuning::~Tuning() = default;
+Tuning::Tuning(Tuning&&) noexcept = default;
+Tuning& Tuning::operator=(Tuning&&) noexcept = default;
+
+std::vector<Action> Tuning::Apply(const Event& event) { return state_->Apply(event); }
+std::vector<uint8_t> Tuning::SaveSurrogate() const { return state_->SaveSurrogate(); }
+Phase Tuning::phase(SessionId session) const { return state_->phase(session); }
+
+namespace {
+
+SearchProfile FirstProfile(const Space& space, const TuningConfig& config) {
+  Surroundings here;
+  here.toggles = space.size();
+  return ChooseProfile(here, config);
+}
+
+// Verdicts of an earlier process that hold in this one as well: being stricter than needed costs a
+// plan, not a model.
+bool StaysRejected(Verdict verdict) {
+  return verdict == Verdict::kRejectedBroken || verdict == Verdict::kRejectedDifferent ||
+         verdict == Verdict::kRejectedMemory;
+}
+
+}  // namespace
+
+Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig config,
+                     TuningMemory memory)
+    : contract_(contract),
+      config_(config),
+      space_(std::move(workload), contract),
+      table_(&space_),
+      search_(&space_, FirstProfile(space_, config)),
+      races_earlier_(memory.races) {
+  // A daemon that died may have left one race open that no row tells of.
+  split_ = memory.races > 0 || !memory.plans.empty() ? memory.races + 1 : 0;
+  search_.Restore(memory.surrogate);
+  for (PlanRecord& record : memory.plans) {
+    if (!space_.Valid(record.plan)) continue;
+    if (StaysRejected(record.verdict)) Blame(record.plan, record.verdict);
+    plans_[record.plan] = std::move(record);
+  }
+  campaign_.suspects.clear();
+  if (memory.settlement && space_.Valid(memory.settlement->plan)) {
+    settlement_ = std::move(memory.settlement);
+    timer_ = memory.drift.value_or(DriftTimer{settlement_->id, kFirstGapSteps, kFirstGapSteps});
+    timer_kept_at_ = timer_->steps_left;
+  } else if (memory.candidate && space_.Valid(memory.candidate->plan) &&
+             !memory.candidate->plan.empty()) {
+    campaign_.candidate = memory.candidate->plan;
+  }
+}
+
+std::vector<Action> Tuning::State::Apply(const Event& event) {
+  actions_.clear();
+  // The shell's clock is monotonic; a step back would make durations negative.
+  now_ = std::max(now_, event.at);
+  std::visit([this](const auto& body) { On(body); }, event.body);
+  return std::exchange(actions_, {});
+}
+
+Phase Tuning::State::phase(SessionId session) const {
+  const auto it = sessions_.find(session);
+  return it == sessions_.end() ? Phase::kWaiting : it->second.phase;
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,161 @@
+// The state behind Tuning, and its flows. Each group of methods is one file; the groups stand in
+// data order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/planner/campaign.h"
+#include "daemon/planner/confirm.h"
+#include "daemon/planner/drift.h"
+#include "daemon/planner/gates.h"
+#include "daemon/planner/search.h"
+#include "daemon/planner/session_state.h"
+#include "daemon/planner/settling.h"
+#include "daemon/planner/space.h"
+#include "daemon/planner/tuning.h"
+
+namespace blazed::planner {
+
+class Tuning::State {
+ public:
+  State(WorkloadSpec workload, Contract contract, TuningConfig config, TuningMemory memory);
+
+  std::vector<Action> Apply(const Event& event);
+  std::vector<uint8_t> SaveSurrogate() const { return search_.Save(); }
+  Phase phase(SessionId session) const;
+
+ private:
+  // -- sessions.cc: who is here, whose turn it is
+  void On(const SessionReady& event);
+  void On(const SessionGone& event);
+  void On(const Tick& event);
+  void GrantTurns();
+  void StartExploring(Session& s);
+  void LeaveTurn(Session& s);
+  void Advance(Session& s);
+  bool Step(Session& s);
+  void DropStale(Session& s);
+
+  // -- answers.cc: each answer is matched to its open directive, then judged
+  void On(const VariantBuilt& event);
+  void On(const ProbeDone& event);
+  void On(const LeaseDone& event);
+  void On(const LeaseExpired& event);
+  void On(const DirectiveRefused& event);
+  void On(const VariantAdopted& event);
+  Session* FindSession(SessionId id);
+  Outstanding* FindOpen(Session& s, DirectiveId id, DirectiveKind kind);
+  void JudgeBuild(Session& s, Variant& v, const VariantBuilt& event);
+  void ConfirmBuild(Session& s, Variant& v);
+  void LeaseFailed(Session& s, const std::string& why);
+  void NoteStep(Session& s, uint64_t step);
+
+  // -- directives.cc: what is asked of a session
+  VariantId IssueBuild(Session& s, const Plan& plan, VariantId rebuild_of);
+  void IssueProbe(Session& s, const std::vector<VariantId>& variants, uint32_t batches);
+  void IssueLease(Session& s, LeasePurpose purpose, VariantId champion, VariantId challenger,
+                  uint32_t pairs, bool discard);
+  void IssueAdopt(Session& s, VariantId variant, AdoptReason reason, bool settled);
+  void IssueDrop(Session& s, VariantId variant);
+
+  // -- prepare.cc: from a plan to a proven variant
+  bool Prepare(Session& s, const std::vector<Plan>& plans);  // true: each is proven or failed
+  bool ProbeBuilt(Session& s, const std::vector<Plan>& plans);
+  std::optional<VariantId> Proven(Session& s, const Plan& plan);
+  void FailVariant(Session& s, VariantId id, Verdict verdict, const std::string& reason);
+  void Blame(const Plan& plan, Verdict verdict);
+  bool MakeRoom(Session& s);
+  PlanRecord& RecordOf(const Plan& plan);
+  void Judge(const Plan& plan, Verdict verdict, const std::string& reason);
+
+  // -- explore.cc: the stages of a search
+  bool ExploreStep(Session& s);
+  bool BudgetEnds(Session& s);
+  double BudgetShare(const Session& s) const;
+  bool NoiseStep(Session& s);
+  bool CandidateStep(Session& s);
+  bool ScoutStep(Session& s);
+  bool SearchStep(Session& s);
+  bool MeasureNext(Session& s);
+  void FillBatch(Session& s);
+  void EndSearch(Session& s, const std::string& why);
+  void EndUndecided(Session& s, const std::string& why);
+  Surroundings Measure(const Session& s) const;
+  void SetStage(Session& s, Stage stage);
+
+  // -- racing.cc: pairs into verdicts
+  void OpenRace(Session& s, const RaceTerms& terms, const Plan& champion, const Plan& challenger);
+  bool RaceStep(Session& s);
+  void TakePairs(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  void TakeNoise(Session& s, const std::vector<PairSample>& pairs);
+  void TakeTrial(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  void CountExcess(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  void CloseRace(Session& s);
+  void RaceEnded(Session& s, const Race& race);
+  void AfterSearchRace(Session& s, const Race& race);
+  void AfterVerification(Session& s, const Race& race);
+  void AfterReplication(Session& s, const Race& race);
+  void DemoteChampion(Session& s, const std::string& reason);
+
+  // -- settle.cc: disk before memory
+  bool VerifyStep(Session& s);
+  bool RebuildStep(Session& s);
+  bool ReplicateStep(Session& s);
+  void AskStore(Session& s, SettlementRecord record);
+  void SettleWon(Session& s, const Race& proof, SettlementKind kind);
+  void SettleNoWinner(Session& s, const std::string& why);
+  void On(const SettlementStored& event);
+  void On(const SettlementFailed& event);
+
+  // -- serve.cc: what is settled, for everybody else
+  void StartServing(Session& s);
+  bool ServeStep(Session& s);
+  void ServeMatch(Session& s, AdoptReason reason);
+  void ServeReplicated(Session& s, const Race& race);
+  void ServeMissed(Session& s, const std::string& why);
+
+  // -- checks.cc: drift checks of what is settled
+  void On(const ServiceWindow& event);
+  bool BurstStep(Session& s);
+  void TakeBurst(Session& s, const std::vector<PairSample>& pairs);
+  void EndBurst(Session& s, RaceOutcome outcome, const std::string& reason);
+  void DemoteSettled(const std::string& reason, Verdict verdict);
+  void KeepTimer();
+
+  // -- progress.cc
+  void Report(Session& s, const std::string& note);
+  void SetPhase(Session& s, Phase phase, const std::string& note);
+  void KeepEnd(Session& s, Outcome outcome, uint64_t settlement, const std::string& reason);
+
+  void Emit(Action action) { actions_.push_back(std::move(action)); }
+
+  const Contract contract_;
+  const TuningConfig config_;
+  const Space space_;
+  SignatureTable table_;
+  Search search_;
+  std::map<Plan, PlanRecord> plans_;
+  std::map<SessionId, Session> sessions_;
+  SessionId explorer_ = 0;  // 0: nobody; one session explores, replicates or checks drift at a time
+  std::string last_process_;
+  Campaign campaign_;
+
+  std::optional<SettlementRecord> settlement_;  // in force
+  std::optional<DriftTimer> timer_;
+  uint64_t timer_kept_at_ = 0;
+  DriftDetector detector_;
+  std::vector<SessionEffect> effects_;
+  Plan effects_plan_;
+
+  uint64_t races_earlier_ = 0;  // opened by earlier tunings of this workload
+  uint64_t races_opened_ = 0;   // ids
+  uint64_t split_ = 0;          // index of the error split
+  uint64_t requests_ = 0;
+  Moment now_{};
+  std::vector<Action> actions_;
+};
+
+}  // namespace blazed::planner
