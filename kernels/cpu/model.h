@@ -17,8 +17,8 @@ namespace blazed::cpu {
 // thread.
 class Model {
  public:
-  // Allocates and fills parameters and state by their Initial rule from `seed`. Sets the BLAS
-  // library to one thread. RESOURCE_EXHAUSTED when memory does not suffice.
+  // Allocates and fills parameters and state by their Initial rule from `seed`. Loads the
+  // BLAS library: NOT_FOUND without it, RESOURCE_EXHAUSTED when memory does not suffice.
   static absl::StatusOr<std::unique_ptr<Model>> Create(std::shared_ptr<const graph::Graph> graph,
                                                        uint64_t seed);
 

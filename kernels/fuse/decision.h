@@ -24,7 +24,7 @@ enum class Topic : uint8_t {
   kMerge,      // a boundary between two neighbours
   kAttention,  // `materialised`, `streamed`
   kEpilogue,   // of a GEMM: `after`, `inside`
-  kGemmCall,   // `panels`, `whole`, `split_k`
+  kGemmCall,   // `panels` (or `segments`), `whole`, `split_k`
 };
 
 // Whether an option can change a bit of the result.

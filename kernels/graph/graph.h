@@ -21,10 +21,10 @@ struct Value {
   ValueKind kind = ValueKind::kComputed;
   DType dtype = DType::kF32;
   Shape shape;
-  std::string name;           // for people; never hashed
+  std::string name = {};      // for people; never hashed
   NodeId producer = kNone;    // kComputed only
   ValueId stored_in = kNone;  // the parameter or state whose memory this computed value replaces
-  Initial initial;            // kParameter and kState only
+  Initial initial = {};       // kParameter and kState only
   int32_t id_limit = 0;       // kI32 inputs: ids must lie in [0, id_limit)
 };
 
@@ -43,10 +43,12 @@ struct Node {
   Attributes attributes;
 };
 
-// A value that a probe hands out.
+// A value that a probe hands out. Role::kPrediction means: the tensor as an output, and the column
+// of the largest element of each row as a prediction.
 struct Exposed {
   ValueId value = kNone;
   Role role = Role::kOutput;
+  std::string name = {};  // for people; a gradient has its parameter's name
 };
 
 // The static description of one tensor program in one regime: a list of nodes in program order.
