@@ -68,12 +68,15 @@ void AddVerbs(CLI::App& app, Options& options) {
   CLI::App* explain =
       AddVerb(app, options, Verb::kExplain, "explain", "why this plan, why not that one");
   explain->add_option("workload", options.workload, "fingerprint, its first digits, or a name");
-  explain->add_option("--plan", options.plan, "a plan's number; without it the plan in force");
+  explain->add_option("--plan", options.plan, "a plan's number; without it the plan in force")
+      ->check(CLI::NonNegativeNumber);
 
   CLI::App* watch = AddVerb(app, options, Verb::kWatch, "watch", "events as they happen");
   watch->add_option("workload", options.workload, "fingerprint, its first digits, or a name");
-  watch->add_option("--after", options.after, "go on behind this event's number");
-  watch->add_option("--events", options.events, "end after this many events");
+  watch->add_option("--after", options.after, "go on behind this event's number")
+      ->check(CLI::NonNegativeNumber);
+  watch->add_option("--events", options.events, "end after this many events")
+      ->check(CLI::NonNegativeNumber);
 
   CLI::App* health =
       AddVerb(app, options, Verb::kHealth, "health", "does the daemon serve; exit 4 where not");

@@ -45,9 +45,14 @@ absl::StatusOr<Serving> DecodeHealthResponse(const std::string& bytes) {
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
                                             static_cast<int>(bytes.size()));
   uint32_t status = 0;
+  bool well_formed = true;
   while (const uint32_t tag = in.ReadTag()) {
-    const bool read = tag == kStatusField && in.ReadVarint32(&status);
-    if (!read) return absl::InternalError("the health answer is malformed; compare the versions");
+    well_formed = well_formed && tag == kStatusField && in.ReadVarint32(&status);
+    if (!well_formed) break;
+  }
+  if (!well_formed || !in.ConsumedEntireMessage()) {
+    return absl::InternalError(
+        "the health answer is malformed; compare the versions of both sides");
   }
   return status <= 3 ? static_cast<Serving>(status) : Serving::kUnknown;
 }
