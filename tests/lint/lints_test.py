@@ -107,6 +107,13 @@ class Lints(unittest.TestCase):
         self.assert_clean("packages", listed | {"docs/dependencies.md": "| package | why |\n| `g++` | compiler |\n"})
         self.assert_finds("packages", listed | {"docs/dependencies.md": "none\n"}, "has no row for g++")
 
+    def test_commands_compares_page_and_program(self):
+        source = {"client/blazectl/command_line.cc": 'AddVerb(app, o, Verb::kStatus, "status", "x"); f("--json");\n'}
+        page = "### `status`\n--json --help --version\n"
+        self.assert_clean("commands", source | {"docs/blazectl.md": page})
+        self.assert_finds("commands", source | {"docs/blazectl.md": page + "--frob\n"}, "names --frob")
+        self.assert_finds("commands", source | {"docs/blazectl.md": "--json --help --version\n"}, "no section")
+
     def test_format_finds_a_source_in_another_format(self):
         style = {".clang-format": "BasedOnStyle: Google\n"}
         self.assert_clean("format", style | {"a.cc": "int F() { return 1; }\n"})
