@@ -7,20 +7,31 @@ namespace blazed::planner {
 namespace {
 
 constexpr size_t kSmall = 16;       // toggles; such a space is searched to a finer grain
+constexpr size_t kFine = 16;        // toggles; up to here races look for smaller gains
 constexpr double kCheapSteps = 8;   // build and probe together, in steps
 constexpr double kDearSteps = 100;  // a build alone, in steps (rule A.3)
 constexpr uint64_t kTargetPairs = 4000;
 
+// A fine search accepts smaller steps on the way; what is settled is still judged by the configured
+// gain.
+struct Grain {
+  double delta0, delta1;
+};
+Grain GrainOf(size_t toggles, const TuningConfig& config) {
+  if (toggles > kFine) return {config.delta0, config.delta1};
+  return {0.4 * config.delta0, config.delta1 / 1.5};
+}
+
 // The smallest delta1 whose races fit the pairs that this process can give: a race near the cap may
 // use a quarter. The third race's share of alpha stands for all.
-double Resolvable(const Surroundings& here, const TuningConfig& config) {
+double Resolvable(const Surroundings& here, const Grain& grain, const TuningConfig& config) {
   double pairs = static_cast<double>(kTargetPairs);
   if (here.step_ns > 0 && here.window_ns > 0) {
     pairs = std::min(pairs, here.window_ns / (2 * here.step_ns));
   }
   const double race = std::max(64.0, pairs / 4);
   const double width = here.scale * std::sqrt(4 * std::log(6 / (config.alpha / 12)) / race);
-  return std::max(config.delta1, config.delta0 + width);
+  return std::max(grain.delta1, grain.delta0 + width);
 }
 
 void ChargeVariants(const Surroundings& here, const TuningConfig& config, SearchProfile& profile) {
@@ -47,12 +58,13 @@ SearchProfile ChooseProfile(const Surroundings& here, const TuningConfig& config
   const bool small = here.toggles <= kSmall;
   const double sd = 0.025 * std::sqrt(12 / toggles);
   profile.prior = {(small ? 0.3 : 0.5) * sd, sd, (small ? 1.0 : 0.6) * sd};
-  profile.delta0 = config.delta0;
-  profile.delta1 = Resolvable(here, config);
+  const Grain grain = GrainOf(here.toggles, config);
+  profile.delta0 = grain.delta0;
+  profile.delta1 = Resolvable(here, grain, config);
   // What the noise hides within the budget is not worth waiting for either.
-  const double coarser = profile.delta1 / config.delta1;
+  const double coarser = profile.delta1 / grain.delta1;
   profile.stop_gain = (small ? 0.0003 : 0.001) * coarser;
-  profile.stop_delta = config.delta0 + (profile.delta1 - config.delta1);
+  profile.stop_delta = grain.delta0 + (profile.delta1 - grain.delta1);
   profile.quiet = small ? 300 : 60;
   profile.patience = (small ? 1000 : 150) + 6 * static_cast<uint32_t>(here.toggles);
   ChargeVariants(here, config, profile);

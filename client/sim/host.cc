@@ -1,0 +1,286 @@
+#include "client/sim/host.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "daemon/planner/space.h"
+
+namespace blazed::sim {
+
+using namespace planner;  // the simulated host speaks the planner's vocabulary throughout
+
+Host::Host(const CostTable* table, HostSettings settings, TuningConfig config, TuningMemory memory,
+           uint64_t seed)
+    : table_(table),
+      settings_(settings),
+      random_(seed),
+      tuning_(std::make_unique<Tuning>(table->spec(), Contract::kRounding, config,
+                                       std::move(memory))) {}
+
+SessionId Host::Attach(const std::string& process, Mode mode) {
+  const SessionId id = next_session_++;
+  Client& c = clients_[id];
+  c.process = process;
+  c.noise = std::make_unique<StepNoise>(settings_.noise, random_.Next());
+  c.variants[kDefaultVariant] = {};
+  const uint64_t salt = processes_[process].salt;
+  SessionReady ready;
+  ready.session = id;
+  ready.process = process;
+  ready.mode = mode;
+  ready.seed = random_.Next();
+  ready.default_signature = table_->Signature({}, salt);
+  ready.default_step_ns = static_cast<uint64_t>(settings_.step_ns);
+  ready.default_build_ns = static_cast<uint64_t>(settings_.step_ns * settings_.build_steps);
+  ready.tune_until_steps = settings_.tune_until_steps;
+  Send(ready);
+  return id;
+}
+
+void Host::Detach(SessionId session) {
+  clients_.erase(session);
+  Send(SessionGone{session, "bye"});
+}
+
+void Host::Send(EventBody body) {
+  Event event{now(), std::move(body)};
+  events_.push_back(event);
+  Take(tuning_->Apply(event));
+}
+
+void Host::Answer(EventBody body) {
+  if (bend && !bend(body)) return;
+  Send(std::move(body));
+}
+
+// Rows are kept at once; directives wait in the session's inbox for the next step.
+void Host::Take(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    actions_.push_back(action);
+    if (const auto* a = std::get_if<KeepPlan>(&action)) plans_[a->record.plan] = a->record;
+    if (const auto* a = std::get_if<KeepRace>(&action)) races_.push_back(a->record);
+    if (const auto* a = std::get_if<KeepForecast>(&action)) forecast_ = a->record;
+    if (const auto* a = std::get_if<KeepDriftTimer>(&action)) drift_ = a->timer;
+    if (std::get_if<DemoteSettlement>(&action)) {
+      ++demotions_;
+      settlement_.reset();
+    }
+    if (const auto* a = std::get_if<KeepOutcome>(&action)) {
+      outcomes_[a->session] = *a;
+      if (const auto it = clients_.find(a->session); it != clients_.end()) it->second.ended = true;
+    }
+    if (const auto* a = std::get_if<Settle>(&action)) {
+      if (store_fails) {
+        answers_.push_back(SettlementFailed{a->request, "disk full"});
+      } else {
+        SettlementRecord record = a->record;
+        record.id = next_settlement_++;
+        answers_.push_back(SettlementStored{a->request, record.id});
+        settlement_ = record;
+      }
+    }
+    const auto inbox = [&](SessionId id) {
+      if (const auto it = clients_.find(id); it != clients_.end())
+        it->second.inbox.push_back(action);
+    };
+    if (const auto* a = std::get_if<BuildVariant>(&action)) inbox(a->session);
+    if (const auto* a = std::get_if<ProbeVariants>(&action)) inbox(a->session);
+    if (const auto* a = std::get_if<RunPairs>(&action)) inbox(a->session);
+    if (const auto* a = std::get_if<Adopt>(&action)) inbox(a->session);
+    if (const auto* a = std::get_if<DropVariant>(&action)) inbox(a->session);
+    if (const auto* a = std::get_if<Stand>(&action)) inbox(a->session);
+  }
+}
+
+double Host::StepNs(SessionId id, Client& c, VariantId variant) {
+  const Plan plan = c.variants.contains(variant) ? c.variants[variant] : Plan{};
+  if (on_live) on_live(id, variant, plan);
+  const CostTable* table = live_table != nullptr ? live_table : table_;
+  double cost = table->LogCost(plan);
+  if (!plan.empty() && settings_.process_sd > 0) {
+    const auto [it, fresh] = processes_[c.process].effect.try_emplace(plan, 0.0);
+    if (fresh) it->second = settings_.process_sd * random_.Normal();
+    cost += it->second;
+  }
+  cost += c.build_effect[variant];
+  const double ns =
+      settings_.step_ns * std::exp(c.noise->Step(cost, HashPlan(plan) * (variant != 0)));
+  lost_steps_ += std::max(0.0, std::exp(cost) - 1);
+  now_ns_ += ns;
+  ++steps_;
+  ++c.step;
+  return ns;
+}
+
+void Host::Build(SessionId id, Client& c, const BuildVariant& build) {
+  if (build.rebuild_of != 0) {
+    c.variants.erase(build.rebuild_of);
+    if (c.in_use == build.rebuild_of) c.in_use = kDefaultVariant;
+  }
+  c.variants[build.variant] = build.plan;
+  c.build_effect[build.variant] = settings_.rebuild_sd * random_.Normal();
+  ++builds_;
+  const double ns = settings_.step_ns * settings_.build_steps;
+  now_ns_ += ns;
+  VariantBuilt built;
+  built.session = id;
+  built.build = build.build;
+  built.variant = build.variant;
+  built.signature = table_->Signature(build.plan, processes_[c.process].salt);
+  built.build_ns = static_cast<uint64_t>(ns);
+  Answer(built);
+}
+
+void Host::Probe(SessionId id, Client& c, const ProbeVariants& probe) {
+  const double share = 1.0 / static_cast<double>(std::max<size_t>(1, probe.variants.size()));
+  for (VariantId variant : probe.variants) {
+    const double ns = settings_.step_ns * settings_.probe_batch_steps * probe.batches * (1 + share);
+    now_ns_ += ns;
+    ProbeDone done;
+    done.session = id;
+    done.probe = probe.probe;
+    done.variant = variant;
+    done.summary.equivalence = Equivalence::kIdentical;
+    done.summary.elements = 1000;
+    done.probe_ns = static_cast<uint64_t>(ns);
+    c.passed[variant] += probe.batches;
+    done.passed_batches = c.passed[variant];
+    Answer(done);
+    if (!clients_.contains(id)) return;
+  }
+}
+
+void Host::Pairs(SessionId id, Client& c, const RunPairs& run) {
+  LeaseDone done;
+  done.session = id;
+  done.lease = run.lease;
+  done.first_step = c.step;
+  for (bool coin : run.challenger_first) {
+    const bool first = settings_.fixed_order ? false : coin;
+    for (bool challenger : {first, !first}) {
+      const VariantId variant = challenger ? run.challenger : run.champion;
+      for (uint32_t i = 0; i < run.warm_steps; ++i) StepNs(id, c, variant);
+      double ns = 0;
+      for (uint32_t i = 0; i < run.timed_steps; ++i) ns += StepNs(id, c, variant);
+      UnitTime unit;
+      unit.host_ns = static_cast<uint64_t>(ns);
+      const double limit = static_cast<double>(run.abort_step_ns) * run.timed_steps;
+      if (challenger && run.abort_step_ns > 0 && ns > limit) unit.flags = kUnitAborted;
+      done.units.push_back(unit);
+    }
+    // In the negative control the planner has to believe that its coins were followed.
+    if (settings_.fixed_order && coin) {
+      std::swap(done.units[done.units.size() - 2], done.units[done.units.size() - 1]);
+    }
+  }
+  Answer(done);
+}
+
+void Host::Do(SessionId id, Client& c, const Action& action) {
+  if (const auto* a = std::get_if<BuildVariant>(&action)) return Build(id, c, *a);
+  if (const auto* a = std::get_if<ProbeVariants>(&action)) return Probe(id, c, *a);
+  if (const auto* a = std::get_if<RunPairs>(&action)) return Pairs(id, c, *a);
+  if (const auto* a = std::get_if<DropVariant>(&action)) {
+    c.variants.erase(a->variant);
+    if (c.in_use == a->variant) c.in_use = kDefaultVariant;
+  }
+  if (const auto* a = std::get_if<Adopt>(&action)) {
+    c.in_use = a->variant;
+    c.settled = a->settled;
+    Answer(VariantAdopted{id, a->adopt, a->variant, c.step + 1});
+  }
+  if (std::get_if<Stand>(&action)) {
+    c.in_use = kDefaultVariant;
+    c.settled = false;
+  }
+}
+
+void Host::TickIfDue() {
+  if (now_ns_ - last_tick_ns_ < 1e9) return;
+  last_tick_ns_ = now_ns_;
+  Send(Tick{});
+}
+
+bool Host::RunUntilEnd(SessionId session, uint64_t steps) {
+  const uint64_t limit = steps_ + steps;
+  if (const auto it = clients_.find(session); it != clients_.end()) {
+    it->second.ended = it->second.ended && it->second.settled;
+  }
+  while (steps_ < limit) {
+    std::vector<SessionId> ids;
+    for (const auto& [id, c] : clients_) ids.push_back(id);
+    for (SessionId id : ids) {
+      const auto it = clients_.find(id);
+      if (it == clients_.end()) continue;
+      StepNs(id, it->second, it->second.in_use);
+      while (!it->second.inbox.empty()) {
+        const Action action = it->second.inbox.front();
+        it->second.inbox.pop_front();
+        Do(id, it->second, action);
+        if (std::holds_alternative<RunPairs>(action)) break;
+      }
+    }
+    while (!answers_.empty()) {
+      const EventBody body = answers_.front();
+      answers_.pop_front();
+      Send(body);
+    }
+    TickIfDue();
+    const auto it = clients_.find(session);
+    if (it == clients_.end()) return false;
+    if (it->second.ended && it->second.inbox.empty()) return true;
+  }
+  return false;
+}
+
+void Host::Serve(SessionId session, uint64_t steps) {
+  const uint64_t limit = steps_ + steps;
+  while (steps_ < limit) {
+    const auto it = clients_.find(session);
+    if (it == clients_.end()) return;
+    Client& c = it->second;
+    ServiceWindow window;
+    window.session = session;
+    window.variant = c.in_use;
+    window.first_step = c.step;
+    window.steps = 16;
+    double ns = 0;
+    for (int i = 0; i < 16; ++i) ns += StepNs(session, c, c.in_use);
+    window.host_ns = static_cast<uint64_t>(ns);
+    for (int i = 16; i < 256 && c.inbox.empty(); ++i) StepNs(session, c, c.in_use);
+    Answer(window);
+    while (!c.inbox.empty()) {
+      const Action action = c.inbox.front();
+      c.inbox.pop_front();
+      Do(session, c, action);
+    }
+    while (!answers_.empty()) {
+      const EventBody body = answers_.front();
+      answers_.pop_front();
+      Send(body);
+    }
+    TickIfDue();
+  }
+}
+
+std::optional<KeepOutcome> Host::outcome(SessionId session) const {
+  const auto it = outcomes_.find(session);
+  if (it == outcomes_.end()) return std::nullopt;
+  return it->second;
+}
+
+const Plan& Host::in_use(SessionId session) const {
+  static const Plan kDefault;
+  const auto c = clients_.find(session);
+  if (c == clients_.end()) return kDefault;
+  const auto v = c->second.variants.find(c->second.in_use);
+  return v == c->second.variants.end() ? kDefault : v->second;
+}
+
+bool Host::settled(SessionId session) const {
+  const auto it = clients_.find(session);
+  return it != clients_.end() && it->second.settled;
+}
+
+}  // namespace blazed::sim

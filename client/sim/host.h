@@ -1,0 +1,118 @@
+// A simulated host for the product's own planner: processes with simulated step times that follow
+// directives, and a store that keeps settlements. Everything happens in simulated time, in one
+// thread, from one seed.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/sim/cost_table.h"
+#include "client/sim/noise.h"
+#include "daemon/planner/tuning.h"
+
+namespace blazed::sim {
+
+struct HostSettings {
+  NoiseSettings noise;
+  double step_ns = 10e6;     // of the default plan
+  double build_steps = 0.3;  // cost of a build, in steps
+  double probe_batch_steps = 1.3;
+  double process_sd = 0;  // a plan's effect differs by this much between processes
+  double rebuild_sd = 0;  // and by this much between builds of one process
+  uint64_t tune_until_steps = 0;
+  bool fixed_order = false;  // ignores the coin: the negative control
+};
+
+class Host {
+ public:
+  Host(const CostTable* table, HostSettings settings, planner::TuningConfig config,
+       planner::TuningMemory memory, uint64_t seed);
+
+  // Attaches a process; sessions of one process string share process effects.
+  planner::SessionId Attach(const std::string& process, planner::Mode mode = planner::Mode::kTune);
+  void Detach(planner::SessionId session);
+
+  // Runs until the session's exploring has ended (settled, no winner, undecided) or `steps` host
+  // steps have passed. True where it ended.
+  bool RunUntilEnd(planner::SessionId session, uint64_t steps);
+  // Settled service: windows of 256 steps with drift checks in between.
+  void Serve(planner::SessionId session, uint64_t steps);
+
+  void Send(planner::EventBody body);  // now, as it stands
+  planner::Tuning& tuning() { return *tuning_; }
+  planner::Moment now() const { return planner::Nanos(static_cast<int64_t>(now_ns_)); }
+  uint64_t steps() const { return steps_; }
+  double lost_steps() const { return lost_steps_; }  // step-equivalents slower than the default
+  const std::vector<planner::Event>& events() const { return events_; }
+  const std::vector<planner::Action>& actions() const { return actions_; }
+  const std::vector<planner::RaceRecord>& races() const { return races_; }
+  const std::map<planner::Plan, planner::PlanRecord>& plans() const { return plans_; }
+  std::optional<planner::KeepOutcome> outcome(planner::SessionId session) const;
+  std::optional<planner::SettlementRecord> settlement() const { return settlement_; }
+  std::optional<planner::ForecastRecord> forecast() const { return forecast_; }
+  std::optional<planner::DriftTimer> drift() const { return drift_; }
+  const planner::Plan& in_use(planner::SessionId session) const;
+  bool settled(planner::SessionId session) const;
+  uint64_t demotions() const { return demotions_; }
+  uint64_t builds() const { return builds_; }
+
+  // Test hooks: bend an answer before it is sent; false drops it.
+  std::function<bool(planner::EventBody&)> bend;
+  // Called for every plan the host would run on a live step.
+  std::function<void(planner::SessionId, planner::VariantId, const planner::Plan&)> on_live;
+  bool store_fails = false;
+  CostTable* live_table = nullptr;  // where costs are changed while the host runs
+
+ private:
+  struct Process {
+    std::map<planner::Plan, double> effect;
+    uint64_t salt = 0;
+  };
+  struct Client {
+    std::string process;
+    std::map<planner::VariantId, planner::Plan> variants;
+    std::map<planner::VariantId, double> build_effect;
+    std::map<planner::VariantId, uint32_t> passed;
+    planner::VariantId in_use = 0;
+    bool settled = false, ended = false;
+    std::deque<planner::Action> inbox;
+    uint64_t step = 0;
+    std::unique_ptr<StepNoise> noise;
+  };
+
+  void Take(const std::vector<planner::Action>& actions);
+  void Do(planner::SessionId id, Client& c, const planner::Action& action);
+  void Build(planner::SessionId id, Client& c, const planner::BuildVariant& build);
+  void Probe(planner::SessionId id, Client& c, const planner::ProbeVariants& probe);
+  void Pairs(planner::SessionId id, Client& c, const planner::RunPairs& run);
+  double StepNs(planner::SessionId id, Client& c, planner::VariantId variant);
+  void Answer(planner::EventBody body);
+  void TickIfDue();
+
+  const CostTable* table_;
+  HostSettings settings_;
+  planner::Random random_;
+  std::unique_ptr<planner::Tuning> tuning_;
+  std::map<std::string, Process> processes_;
+  std::map<planner::SessionId, Client> clients_;
+  planner::SessionId next_session_ = 1;
+  double now_ns_ = 1e9, last_tick_ns_ = 1e9;
+  uint64_t steps_ = 0, next_settlement_ = 1, demotions_ = 0, builds_ = 0;
+  double lost_steps_ = 0;
+  std::vector<planner::Event> events_;
+  std::vector<planner::Action> actions_;
+  std::vector<planner::RaceRecord> races_;
+  std::map<planner::Plan, planner::PlanRecord> plans_;
+  std::map<planner::SessionId, planner::KeepOutcome> outcomes_;
+  std::optional<planner::SettlementRecord> settlement_;
+  std::optional<planner::ForecastRecord> forecast_;
+  std::optional<planner::DriftTimer> drift_;
+  std::deque<planner::EventBody> answers_;
+};
+
+}  // namespace blazed::sim

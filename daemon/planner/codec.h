@@ -1,0 +1,51 @@
+// Canonical text of events, actions and what a tuning is opened with: one line each, the same bytes
+// for the same value on every machine, read back exactly. A log of an opening and its events is
+// enough to decide again.
+//
+// Line: "<version> <kind> name=value name=value ...". Fields stand in a fixed order; numbers are
+// decimal (doubles in the shortest form that reads back exactly), digests and bytes hexadecimal,
+// other bytes in strings percent-encoded. Errors: nullopt with one sentence in `error`; another
+// version is refused, never guessed at.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/planner/action.h"
+#include "daemon/planner/event.h"
+#include "daemon/planner/tuning.h"
+
+namespace blazed::planner {
+
+inline constexpr int kCodecVersion = 1;
+
+// What a Tuning is constructed from; the first line of a log.
+struct Opening {
+  WorkloadSpec workload;
+  Contract contract = Contract::kRounding;
+  TuningConfig config;
+  TuningMemory memory;
+  bool operator==(const Opening&) const = default;
+};
+
+std::string EncodeEvent(const Event& event);
+std::string EncodeAction(const Action& action);
+std::string EncodeOpening(const Opening& opening);
+
+std::optional<Event> DecodeEvent(std::string_view line, std::string* error);
+std::optional<Action> DecodeAction(std::string_view line, std::string* error);
+std::optional<Opening> DecodeOpening(std::string_view line, std::string* error);
+
+// The kind of an event or action, as its line names it: "lease_done", "run_pairs".
+const char* EventKind(const Event& event);
+const char* ActionKind(const Action& action);
+
+// 64-bit digest of a list of actions; goes on from `seed`, so that a log can be digested step by
+// step.
+inline constexpr uint64_t kDigestSeed = 0xcbf29ce484222325ULL;
+uint64_t DigestActions(const std::vector<Action>& actions, uint64_t seed = kDigestSeed);
+
+}  // namespace blazed::planner
