@@ -1,5 +1,6 @@
-// What the store keeps, as plain values. Where the planner already has a word for it, the planner's type is used.
-// Times are wall-clock labels in ns since the epoch; order comes from row ids, never from the clock.
+// What the store keeps, as plain values. Where the planner already has a word for it, the planner's
+// type is used. Times are wall-clock labels in ns since the epoch; order comes from row ids, never
+// from the clock.
 #pragma once
 
 #include <cstdint>

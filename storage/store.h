@@ -1,11 +1,12 @@
-// The store of one daemon: what it learned, kept across restarts. Two implementations, one contract test:
-// SqliteStore (storage/sqlite) and MemoryStore (storage/memory).
+// The store of one daemon: what it learned, kept across restarts. Two implementations, one contract
+// test: SqliteStore (storage/sqlite) and MemoryStore (storage/memory).
 //
 // Threads: every method of Store blocks and is called from one thread only, the writer thread of
 // storage/writer.h. Readers use Reader from any thread; a Reader never blocks the writer.
-// Errors: FAILED_PRECONDITION for a store of another schema or owner (the text says the next move), DATA_LOSS for
-// damage, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE where a retry may help. After DATA_LOSS or a failed
-// commit the store answers nothing but FAILED_PRECONDITION until it is opened again.
+// Errors: FAILED_PRECONDITION for a store of another schema or owner (the text says the next move),
+// DATA_LOSS for damage, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE where a retry may help.
+// After DATA_LOSS or a failed commit the store answers nothing but FAILED_PRECONDITION until it is
+// opened again.
 #pragma once
 
 #include <memory>
@@ -21,9 +22,9 @@ namespace blazed::storage {
 
 // How much of an answer to give; rows newest first.
 struct Page {
-  uint32_t limit = 50;       // 1..1000
-  int64_t before = 0;        // row id to go on below; 0: from the newest
-  std::string workload_hex;  // fingerprint or a prefix; empty: all
+  uint32_t limit = 50;          // 1..1000
+  int64_t before = 0;           // row id to go on below; 0: from the newest
+  std::string workload_hex;     // fingerprint or a prefix; empty: all
   std::optional<uint32_t> uid;  // only this user's rows; nullopt: all
 };
 
@@ -111,8 +112,8 @@ class Store {
   virtual absl::Status PutPlan(TuningId tuning, const planner::PlanRecord& record) = 0;  // by plan
   virtual absl::Status PutVariant(TuningId tuning, planner::SessionId session,
                                   planner::VariantId variant, const planner::Plan& plan,
-                                  const Digest& signature, uint64_t build_ns,
-                                  uint64_t peak_bytes, const std::string& failure) = 0;
+                                  const Digest& signature, uint64_t build_ns, uint64_t peak_bytes,
+                                  const std::string& failure) = 0;
   virtual absl::Status PutProbe(TuningId tuning, const planner::KeepProbe& probe) = 0;
   virtual absl::Status PutRace(TuningId tuning, const planner::RaceRecord& record) = 0;
   virtual absl::Status PutForecast(TuningId tuning, const planner::KeepForecast& forecast) = 0;
@@ -126,11 +127,13 @@ class Store {
                                                  const planner::SettlementRecord& record) = 0;
   virtual absl::Status Demote(uint64_t settlement, const std::string& reason) = 0;
 
-  // What the planner should know when this tuning is opened. Rows whose checksum is wrong are left out and counted.
+  // What the planner should know when this tuning is opened. Rows whose checksum is wrong are left
+  // out and counted.
   struct Memory {
     planner::Digest workload{};
     std::optional<planner::SettlementRecord> settlement;
-    std::optional<planner::SettlementRecord> candidate;  // another principal's, same workload, environment, contract
+    std::optional<planner::SettlementRecord>
+        candidate;  // another principal's, same workload, environment, contract
     std::optional<planner::DriftTimer> drift;
     std::vector<planner::PlanRecord> plans;
     uint64_t races = 0;
@@ -144,11 +147,13 @@ class Store {
   // Moves the log into the main file; called when idle and at an orderly stop.
   virtual absl::Status Checkpoint() = 0;
 
-  // One small batch of retention, in a transaction of its own: the oldest events and raw pairs above the caps.
-  // Settlements and the races of their tunings stay. Returns the rows removed; 0: nothing to do.
+  // One small batch of retention, in a transaction of its own: the oldest events and raw pairs
+  // above the caps. Settlements and the races of their tunings stay. Returns the rows removed; 0:
+  // nothing to do.
   virtual absl::StatusOr<uint64_t> Prune() = 0;
 
-  // A verified copy, rotated. Returns its path; FAILED_PRECONDITION for a store that lives in memory.
+  // A verified copy, rotated. Returns its path; FAILED_PRECONDITION for a store that lives in
+  // memory.
   virtual absl::StatusOr<std::string> Backup() = 0;
 };
 

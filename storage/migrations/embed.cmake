@@ -1,0 +1,11 @@
+# cmake -DOUT=file.cc -DSTEPS="a.sql|b.sql" -P embed.cmake: the steps as one C++ file.
+set(_text "#include \"storage/sqlite/migrations.h\"\n\nnamespace blazed::storage {\n\n")
+string(APPEND _text "const std::vector<std::string>& Migrations() {\n")
+string(APPEND _text "  static const auto* const steps = new std::vector<std::string>{\n")
+string(REPLACE "|" ";" STEPS "${STEPS}")
+foreach(_step IN LISTS STEPS)
+  file(READ ${_step} _sql)
+  string(APPEND _text "R\"step(${_sql})step\",\n")
+endforeach()
+string(APPEND _text "  };\n  return *steps;\n}\n\n}  // namespace blazed::storage\n")
+file(WRITE ${OUT} "${_text}")

@@ -1,0 +1,132 @@
+#include "storage/pair_codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "absl/status/status.h"
+
+namespace blazed::storage {
+namespace {
+
+constexpr uint8_t kChallengerFirst = 1, kExcluded = 2, kAborted = 4, kWholeChampion = 8,
+                  kWholeChallenger = 16;
+
+void PutVarint(std::string& out, uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+bool TakeVarint(std::string_view& in, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && !in.empty(); shift += 7) {
+    const auto byte = static_cast<uint8_t>(in.front());
+    in.remove_prefix(1);
+    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) return true;
+  }
+  return false;
+}
+
+// Below 2^53 a double holds every whole number; -0.0 is kept out so that its sign survives.
+bool IsWhole(double value) {
+  return value >= 0 && !std::signbit(value) && value < 9007199254740992.0 &&
+         value == std::floor(value);
+}
+
+void PutTime(std::string& out, double value) {
+  if (IsWhole(value)) {
+    PutVarint(out, static_cast<uint64_t>(value));
+    return;
+  }
+  const auto bits = std::bit_cast<uint64_t>(value);
+  for (int i = 0; i < 8; ++i) out.push_back(static_cast<char>(bits >> (8 * i)));
+}
+
+bool TakeTime(std::string_view& in, bool whole, double& value) {
+  if (whole) {
+    uint64_t number = 0;
+    if (!TakeVarint(in, number)) return false;
+    value = static_cast<double>(number);
+    return true;
+  }
+  if (in.size() < 8) return false;
+  uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) bits |= static_cast<uint64_t>(static_cast<uint8_t>(in[i])) << (8 * i);
+  in.remove_prefix(8);
+  value = std::bit_cast<double>(bits);
+  return true;
+}
+
+Quantiles QuantilesOfArm(std::vector<double> times) {
+  Quantiles result;
+  if (times.empty()) return result;
+  std::sort(times.begin(), times.end());
+  const auto at = [&times](double share) {
+    const double rank = std::ceil(share * static_cast<double>(times.size()));
+    return times[static_cast<size_t>(std::max(rank, 1.0)) - 1];
+  };
+  result.p10 = at(0.1);
+  result.p50 = at(0.5);
+  result.p90 = at(0.9);
+  return result;
+}
+
+}  // namespace
+
+std::string PackPairs(const std::vector<planner::PairSample>& pairs) {
+  std::string out;
+  out.reserve(8 + pairs.size() * 10);
+  PutVarint(out, pairs.size());
+  for (const planner::PairSample& pair : pairs) {
+    uint8_t flags = 0;
+    if (pair.challenger_first) flags |= kChallengerFirst;
+    if (pair.excluded) flags |= kExcluded;
+    if (pair.aborted) flags |= kAborted;
+    if (IsWhole(pair.champion_ns)) flags |= kWholeChampion;
+    if (IsWhole(pair.challenger_ns)) flags |= kWholeChallenger;
+    out.push_back(static_cast<char>(flags));
+    PutTime(out, pair.champion_ns);
+    PutTime(out, pair.challenger_ns);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<planner::PairSample>> UnpackPairs(int64_t format,
+                                                             std::string_view blob) {
+  const absl::Status damaged = absl::DataLossError("the race's stored pairs are damaged");
+  uint64_t count = 0;
+  if (format != kPairFormat || !TakeVarint(blob, count)) return damaged;
+  if (count > blob.size() / 3) return damaged;  // a pair takes three bytes at least
+  std::vector<planner::PairSample> pairs(count);
+  for (planner::PairSample& pair : pairs) {
+    if (blob.empty()) return damaged;
+    const auto flags = static_cast<uint8_t>(blob.front());
+    blob.remove_prefix(1);
+    pair.challenger_first = (flags & kChallengerFirst) != 0;
+    pair.excluded = (flags & kExcluded) != 0;
+    pair.aborted = (flags & kAborted) != 0;
+    if (!TakeTime(blob, (flags & kWholeChampion) != 0, pair.champion_ns) ||
+        !TakeTime(blob, (flags & kWholeChallenger) != 0, pair.challenger_ns)) {
+      return damaged;
+    }
+  }
+  if (!blob.empty()) return damaged;
+  return pairs;
+}
+
+ArmQuantiles QuantilesOf(const std::vector<planner::PairSample>& pairs) {
+  std::vector<double> champion, challenger;
+  for (const planner::PairSample& pair : pairs) {
+    if (pair.excluded || pair.aborted) continue;
+    if (!std::isfinite(pair.champion_ns) || !std::isfinite(pair.challenger_ns)) continue;
+    champion.push_back(pair.champion_ns);
+    challenger.push_back(pair.challenger_ns);
+  }
+  return {QuantilesOfArm(std::move(champion)), QuantilesOfArm(std::move(challenger))};
+}
+
+}  // namespace blazed::storage

@@ -1,0 +1,150 @@
+#include "storage/sqlite/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "xxhash.h"
+
+namespace blazed::storage {
+namespace {
+
+struct RemoteType {
+  int64_t magic;
+  const char* name;
+};
+
+// Magic numbers of statfs(2) and of linux/magic.h.
+constexpr std::array<RemoteType, 13> kRemoteTypes = {{{0x6969, "NFS"},
+                                                      {0x517B, "SMB"},
+                                                      {0xFF534D42, "CIFS"},
+                                                      {0xFE534D42, "SMB2"},
+                                                      {0x5346414F, "AFS"},
+                                                      {0x73757245, "Coda"},
+                                                      {0x564c, "NCP"},
+                                                      {0x01021997, "9P"},
+                                                      {0x0BD00BD0, "Lustre"},
+                                                      {0x47504653, "GPFS"},
+                                                      {0x00c36400, "Ceph"},
+                                                      {0x7461636f, "OCFS2"},
+                                                      {0x19830326, "BeeGFS"}}};
+
+absl::Status FileError(int error, const std::string& doing, const std::string& path) {
+  return absl::ErrnoToStatus(error, absl::StrCat(doing, " ", path));
+}
+
+absl::Status SyncPath(const std::string& path, int flags) {
+  const int fd = open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return FileError(errno, "opening", path);
+  const int result = fsync(fd);
+  const int error = errno;
+  close(fd);
+  if (result != 0) return FileError(error, "syncing", path);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckFileSystemType(int64_t statfs_magic, const std::string& folder) {
+  for (const RemoteType& type : kRemoteTypes) {
+    // statfs fills a signed word on some machines, so only 32 bits are compared.
+    if (static_cast<uint32_t>(statfs_magic) == static_cast<uint32_t>(type.magic)) {
+      return absl::FailedPreconditionError(absl::StrCat("the store's folder ", folder,
+                                                        " is on a network file system (", type.name,
+                                                        "): name a local folder with --state"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLocalFileSystem(const std::string& folder) {
+  struct statfs facts {};
+  if (statfs(folder.c_str(), &facts) != 0) return FileError(errno, "looking at", folder);
+  return CheckFileSystemType(static_cast<int64_t>(facts.f_type), folder);
+}
+
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return absl::OkStatus();
+  std::filesystem::create_directories(folder, error);
+  if (error) return FileError(error.value(), "making the folder", folder);
+  if (chmod(folder.c_str(), 0700) != 0) return FileError(errno, "setting the mode of", folder);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  std::ostringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+absl::Status WriteFileAtomically(const std::string& path, const std::string& content) {
+  const std::string temporary = path + ".part";
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return FileError(errno, "making", temporary);
+  size_t written = 0;
+  int error = 0;
+  while (error == 0 && written < content.size()) {
+    const ssize_t count = write(fd, content.data() + written, content.size() - written);
+    if (count > 0) {
+      written += static_cast<size_t>(count);
+    } else if (count < 0 && errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (error == 0 && fsync(fd) != 0) error = errno;
+  close(fd);
+  if (error != 0) {
+    unlink(temporary.c_str());
+    return FileError(error, "writing", temporary);
+  }
+  if (absl::Status status = RenameFile(temporary, path); !status.ok()) return status;
+  return SyncFolder(std::filesystem::path(path).parent_path());
+}
+
+absl::Status SyncFile(const std::string& path) { return SyncPath(path, 0); }
+
+absl::Status SyncFolder(const std::string& folder) { return SyncPath(folder, O_DIRECTORY); }
+
+absl::Status RenameFile(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) != 0) return FileError(errno, "renaming", from);
+  return absl::OkStatus();
+}
+
+bool FileExists(const std::string& path) {
+  struct stat facts {};
+  return lstat(path.c_str(), &facts) == 0;
+}
+
+absl::StatusOr<std::string> HashFile(const std::string& path) {
+  std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "rbe"), &fclose);
+  if (file == nullptr) return FileError(errno, "reading", path);
+  XXH3_state_t* state = XXH3_createState();
+  const auto free_state = absl::MakeCleanup([state] { XXH3_freeState(state); });
+  XXH3_128bits_reset(state);
+  std::array<char, 65536> buffer;
+  size_t count = 0;
+  while ((count = fread(buffer.data(), 1, buffer.size(), file.get())) > 0) {
+    XXH3_128bits_update(state, buffer.data(), count);
+  }
+  if (ferror(file.get()) != 0) return FileError(EIO, "reading", path);
+  const XXH128_hash_t hash = XXH3_128bits_digest(state);
+  return absl::StrFormat("%016x%016x", hash.high64, hash.low64);
+}
+
+}  // namespace blazed::storage

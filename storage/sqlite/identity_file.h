@@ -1,0 +1,23 @@
+// Numbers that may never go back, kept beside the database so that they outlive its loss: the epoch
+// of the last open and the session ids handed out or reserved.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace blazed::storage {
+
+struct Identity {
+  uint64_t epoch = 0;
+  uint64_t sessions_reserved = 0;  // no session id above this one was ever handed out
+};
+
+// Zeros where the file is missing or damaged: the database then has the last word.
+Identity ReadIdentity(const std::string& path);
+
+// Durable before it returns.
+absl::Status WriteIdentity(const std::string& path, const Identity& identity);
+
+}  // namespace blazed::storage

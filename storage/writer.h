@@ -1,0 +1,115 @@
+// The writer thread: the only one that touches a Store. Requests queue up, run in order and are
+// committed in groups; a synced request commits at once and takes everything queued before it
+// along.
+//
+// After a failed commit, or damage or a full disk met on the way, the writer decides nothing more:
+// every later request fails with FAILED_PRECONDITION and the first cause. Readers go on. The caller
+// stops tuning and says so; the way back is a restart.
+//
+// Threads: every method from any thread. Requests and completions run on the writer thread without
+// a lock; they must not call Run or Stop.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "storage/store.h"
+
+namespace blazed::storage {
+
+struct WriterOptions {
+  absl::Duration group_window =
+      absl::Milliseconds(50);   // how long a batched request may wait for company
+  size_t group_size = 256;      // requests that end the wait
+  size_t queue_limit = 8192;    // batched requests beyond it are refused
+  size_t synced_reserve = 256;  // places above the limit for synced requests
+  absl::Duration prune_every = absl::Minutes(1);
+  absl::Duration checkpoint_after = absl::Seconds(5);  // idle time after which the log is moved
+  absl::Duration backup_every = absl::ZeroDuration();  // zero: never by itself
+  std::function<void()> committed;  // after each commit, on the writer thread; wakes watchers
+  std::function<void(const std::string&)>
+      housekeeping_failed;  // what went wrong, on the writer thread; for the log
+};
+
+class Writer {
+ public:
+  // A request may run twice: a group that one of its requests spoils is run again one by one. Only
+  // the last run counts, so a request sets its results anew each time and has no other effect.
+  // INVALID_ARGUMENT and NOT_FOUND refuse the request alone; any other error stops the writer.
+  using Request = std::function<absl::Status(Store&)>;
+  // Called once for each accepted request, after its commit.
+  using Done = std::function<void(const absl::Status&)>;
+
+  Writer(std::unique_ptr<Store> store, WriterOptions options);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // RESOURCE_EXHAUSTED: the queue is full, drop the row or try later. FAILED_PRECONDITION: the
+  // writer has stopped. After an error `done` is not called.
+  absl::Status Submit(Durability durability, Request request, Done done = nullptr);
+
+  // Submits and waits. For start-up and tests, never from the control strand.
+  absl::Status Run(Durability durability, Request request);
+
+  // Writes what is queued, moves the log into the main file, ends the thread. Safe to repeat.
+  void Stop();
+
+  // OK, or the first cause why nothing is written any more.
+  absl::Status health() const;
+  size_t queued() const;
+  // Grows with every request done and every idle round: with a queue that is not empty, standing
+  // still is a stall.
+  uint64_t progress() const;
+
+  uint64_t epoch() const { return epoch_; }
+  std::unique_ptr<Reader> NewReader() { return store_->NewReader(); }
+
+ private:
+  struct Item {
+    Durability durability = Durability::kBatched;
+    Request request;
+    Done done;
+    absl::Status result;
+  };
+
+  void Loop();
+  // Waits for work; empty at the end of an idle round or when all is written and Stop was called.
+  std::vector<Item> TakeGroup();
+  void RunGroup(std::vector<Item>& group);
+  void RunAlone(Item& item);
+  void Fail(const absl::Status& cause);
+  void Finish(std::vector<Item>& group);
+  void KeepHouse(absl::Time now);
+  absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Ready() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Urgent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::unique_ptr<Store> store_;
+  const WriterOptions options_;
+  const uint64_t epoch_;
+
+  mutable absl::Mutex mutex_;
+  std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);
+  size_t synced_queued_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t progress_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+
+  // The writer thread's own.
+  bool log_dirty_ = false;
+  absl::Time last_commit_, last_prune_, last_backup_;
+
+  std::thread thread_;  // last: starts when everything above is ready
+};
+
+}  // namespace blazed::storage
