@@ -1,0 +1,182 @@
+// The shim's decisions on the host's thread: what the coming step runs, which directives are
+// followed, and why not. It has the last word: whatever the daemon orders, a variant touches a step
+// that updates the model only after passing its probes in this process under this contract.
+//
+// Session's thread only. All I/O is behind Channel; all time comes from Clock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cpp/engine/answers.h"
+#include "client/cpp/engine/config.h"
+#include "client/cpp/engine/lease.h"
+#include "client/cpp/engine/prober.h"
+#include "client/cpp/engine/service_window.h"
+#include "client/cpp/engine/variant_table.h"
+#include "client/cpp/engine/workload.h"
+#include "client/cpp/transport/channel.h"
+
+namespace blazed::shim {
+
+class Engine {
+ public:
+  static constexpr size_t kMaxQueued = 128;
+
+  // `hot` is the word of fork_guard.h; the engine owns its kHotEngaged and clears kHotAttention.
+  Engine(Config config, const blz_host_ops& ops, Clock& clock, std::atomic<uint32_t>& hot,
+         Channel& channel);
+
+  blz_result DescribeGraph(const blz_graph* graph);
+  blz_result DescribeWorkload(const blz_workload* workload);
+
+  // Takes what the link has; part of every slow step.
+  void Poll();
+
+  // The slow path of a step, `step` counts from 1. Returns the handle to run.
+  uint64_t BeginStep(uint64_t step);
+  void EndStep(uint64_t step, uint32_t flags);
+
+  // A complete service window of the plan in use.
+  void OnServiceWindow(const ServiceTimer& timer);
+
+  ServiceTimer& timer() { return timer_; }
+  // The plan outside leases.
+  uint64_t champion_handle() const { return champion_handle_; }
+
+  // Ends the lease, if any, and drops every handle.
+  void Close();
+
+  // Fills everything but state OFF and CLOSED, steps and reason.
+  void FillStatus(blz_status_info& info) const;
+  const std::string& reason() const { return reason_; }
+  bool dead() const { return link_.stage == LinkStage::kDead; }
+  const Digest& session_token() const { return link_.welcome.session; }
+  LinkStage stage() const { return link_.stage; }
+
+ private:
+  // ---- engine.cc: the step ----
+  void TakeLink();
+  void OnFreshSession();
+  void TakeStand();
+  void TakeDirectives();
+  void Enqueue(Directive&& directive);
+  void Work();
+  bool BeginLeaseStep(uint64_t step);  // false: the lease ended before the step
+  void EndLeaseStep(uint32_t flags);
+  void VoidLease(uint32_t variant);
+  uint64_t DrainedPoint(uint64_t now);
+  void FinishLease();
+  void UpdateHot();
+
+  // ---- directives.cc; false: it must wait for another point ----
+  bool Do(Directive& directive);
+  void DoBuild(const Build& build);
+  bool DoProbe(const Probe& probe);
+  void DoRunPairs(const RunPairs& pairs, uint64_t received_ns);
+  std::optional<Refusal> WhyNoLease(const RunPairs& pairs);
+  void DoAdopt(const Adopt& adopt);
+  std::optional<Refusal> WhyNoAdoption(const Adopt& adopt);
+
+  // ---- building.cc ----
+  bool CheckBuild(const Build& build);  // false: refused
+  bool ReuseOrphan(const Build& build);
+  VariantBuilt BuildVariant(const Build& build);
+  bool LearnSignature(uint64_t handle, Digest& signature);
+  VariantBuilt AcceptBuilt(const Build& build, const blz_built& out, uint64_t build_ns);
+  void DropVariant(uint32_t id);
+  void DropHandle(uint64_t handle);
+  void DropOrphan();
+
+  // ---- probing.cc ----
+  struct ProbeItem {
+    uint32_t variant = 0;
+    uint32_t batches_left = 0;
+    equivalence::Summary summary;
+    uint64_t ns = 0;
+    uint64_t last_step = 0;  // whose batch it saw
+  };
+  void StartProbe(const Probe& probe);
+  bool RunProbePoint();
+  void CheckOnce(ProbeItem& item, Variant& variant);
+  void JudgeSignatures(Prober::Outcome& outcome, Variant& variant);
+  void AnswerProbe(const ProbeItem& item);
+  void OnRejected(const Variant& variant, equivalence::Verdict verdict);
+
+  // ---- rules ----
+  bool Frozen(uint64_t now) const;
+  bool MayTry() const;    // leases of a challenger
+  bool MayBuild() const;  // builds and probes
+  uint32_t BatchesNeeded() const;
+  // Nothing: the variant may touch a live step.
+  std::optional<Refusal> WhyNotLive(uint32_t variant);
+  uint64_t HandleOf(uint32_t variant);
+  // After live steps: a variant that ran under another signature goes back to unproven. False
+  // there.
+  bool SignatureHolds(uint32_t variant);
+  bool BudgetLeft() const { return clock_.Now() - point_start_ns_ < config_.point_budget_ns; }
+
+  void SetChampion(uint32_t variant);
+  void StandDown(uint32_t stand_reason, const std::string& why);
+  void Answer(DirectiveKind kind, uint64_t id, const std::string& body);
+  void Refuse(DirectiveKind kind, uint64_t id, uint32_t variant, Refusal reason,
+              const std::string& detail);
+  void Send(OutgoingKind kind, std::string body);
+  const std::string& ModeReason() const {
+    return link_.welcome.mode_reason.empty() ? config_.note : link_.welcome.mode_reason;
+  }
+  void Say(blz_log_level level, const std::string& sentence);  // becomes the reason, and is logged
+
+  const Config config_;
+  const blz_host_ops ops_;
+  Clock& clock_;
+  std::atomic<uint32_t>& hot_;
+  Channel& channel_;
+  const uint64_t attached_ns_;
+
+  LinkState link_;
+  blz_mode granted_ = BLZ_MODE_OBSERVE;
+  std::vector<GraphSeen> graphs_;
+  std::optional<WorkloadSeen> workload_;
+
+  VariantTable variants_;
+  std::optional<Variant> orphan_;  // champion that a fresh session of the daemon does not know
+  uint32_t champion_ = 0;
+  uint64_t champion_handle_ = 0;
+  Plan champion_plan_;
+  bool settled_ = false;
+  Adopt adopted_;
+  uint32_t stand_reason_ = 0;  // of reason.proto; 0: not standing
+
+  std::deque<Directive> queue_;
+  uint64_t stand_order_ = 0;  // leases and adoptions that arrived before it are void
+  uint64_t acted_order_ = 0;  // of the latest lease or adoption followed
+  Answers answers_;
+  std::optional<Lease> lease_;
+  bool lease_step_open_ = false;
+  bool drained_ = false;              // nothing ran since the last drained point
+  std::optional<uint64_t> probe_id_;  // of the probe in progress
+  std::vector<ProbeItem> probe_items_;
+  Prober prober_;
+  ServiceTimer timer_;
+
+  uint64_t step_ = 0;
+  uint64_t point_start_ns_ = 0;
+  bool worked_ = false;
+  Progress progress_;
+  std::string reason_;
+  uint32_t built_ = 0;
+  uint32_t rejected_ = 0;
+  uint32_t refused_ = 0;
+  uint32_t lost_ = 0;
+  uint64_t build_ns_ = 0;
+  uint64_t probe_ns_ = 0;
+  uint64_t drain_ns_ = 0;
+  uint64_t units_ = 0;
+};
+
+}  // namespace blazed::shim

@@ -1,0 +1,82 @@
+// Runs the host's check computation and compares a variant with the default plan, tensor by tensor.
+//
+// A point is one live batch: within it the default is run once as the reference, however many
+// variants are checked. At the first point of the process the default is run twice, which gives its
+// own run-to-run difference. The reference's tensors are copied, a variant's are read in place.
+// Session's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/cpp/base/clock.h"
+#include "client/cpp/include/blazed/blazed.h"
+#include "kernels/equivalence/verdict.h"
+
+// What blz_probe_tensor gets; the opaque type of blazed.h.
+struct blz_probe_sink {
+  virtual blz_result Take(const blz_tensor& tensor) = 0;
+
+ protected:
+  ~blz_probe_sink() = default;
+};
+
+namespace blazed::shim {
+
+class Prober {
+ public:
+  // `ops` must outlive it and have a probe callback.
+  Prober(const blz_host_ops& ops, Clock& clock, equivalence::Contract contract,
+         uint64_t memory_limit)
+      : ops_(ops), clock_(clock), contract_(contract), memory_limit_(memory_limit) {}
+
+  struct Outcome {
+    equivalence::Summary summary;
+    uint64_t ns = 0;        // of the runs made, the reference's included where it was due
+    const char* note = "";  // why inconclusive or broken, where the numbers do not say it
+  };
+
+  // The step's batch is another one: what the reference computed is void.
+  void StartPoint() { has_reference_ = false; }
+
+  // One probe of a variant on this point's batch.
+  Outcome Check(uint64_t handle);
+
+  // Runs the check computation only for what it leaves in the host's record of the run. False: it
+  // faulted.
+  bool RunUnwatched(uint64_t handle);
+
+  uint32_t runs() const { return runs_; }
+
+ private:
+  struct Held {
+    std::string name;
+    equivalence::Dtype dtype;
+    equivalence::Role role;
+    uint64_t count;
+    uint64_t row;
+    std::vector<unsigned char> bytes;
+    equivalence::TensorView View() const { return {name, dtype, role, count, bytes.data(), row}; }
+  };
+  class RecordSink;
+  class CompareSink;
+  class IgnoreSink;
+
+  bool Run(uint64_t handle, blz_probe_sink& sink);
+  const char* MakeReference();  // "": it is there
+  const char* MeasureOwnDifference();
+
+  const blz_host_ops& ops_;
+  Clock& clock_;
+  const equivalence::Contract contract_;
+  const uint64_t memory_limit_;
+  bool has_reference_ = false;
+  bool has_own_ = false;
+  std::vector<Held> reference_;
+  size_t reference_count_ = 0;  // of reference_ in use; buffers are kept between points
+  std::vector<equivalence::OwnDifference> own_;
+  uint32_t runs_ = 0;
+};
+
+}  // namespace blazed::shim
