@@ -44,6 +44,8 @@ def main():
             for target in _LINK.findall(line):
                 check_link(lint, name, number, target)
             for named in _NAMED.findall(line):
+                if "NAME" in named:  # a pattern, not a file
+                    continue
                 if not (lint.root / named).exists() and not (lint.root / pathlib.PurePosixPath(name).parent / named).exists():
                     lint.find(name, number, f"`{named}`: no such file")
     lint.finish()

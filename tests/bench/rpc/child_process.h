@@ -1,0 +1,38 @@
+// A program started and ended with its owner, and a folder that goes with the bench.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace blazed::bench {
+
+class ChildProcess {
+ public:
+  // Its output goes to `log`. Ends the bench where the program cannot start.
+  ChildProcess(const std::vector<std::string>& command, const std::string& log);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Waits until somebody listens on the socket; ends the bench after half a minute.
+void AwaitListener(const std::string& socket);
+
+}  // namespace blazed::bench
