@@ -1,4 +1,4 @@
-// The C functions of blazed.h. Nothing is decided here; no exception leaves.
+// The C functions of blazed.h. Nothing is decided here. The shim is built without exceptions.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,22 +17,6 @@ namespace {
 
 constexpr char kForkedReason[] = "this process was forked from the one that attached, attach anew";
 constexpr char kNullReason[] = "there is no session";
-constexpr char kMemoryReason[] = "the shim ran out of memory";
-
-// Runs `body`; whatever it throws turns the session off instead.
-template <typename Result, typename Body>
-Result Guarded(blz_session* session, Result on_error, Body&& body) noexcept {
-  try {
-    return body();
-  } catch (...) {
-    session->hot->store(0, std::memory_order_relaxed);
-    try {
-      session->off_reason = kMemoryReason;
-    } catch (...) {
-    }
-    return on_error;
-  }
-}
 
 // The first candidate that takes a connection.
 Connection ConnectFirst(const Config& config, std::string& path) {
@@ -104,29 +88,21 @@ void CopyOut(const blz_status_info& from, blz_status_info* out) {
   out->struct_size = size;
 }
 
-[[gnu::noinline]] uint64_t SlowBegin(blz_session* session) noexcept {
-  return Guarded(session, uint64_t{0}, [&] {
-    const uint64_t handle = session->engine->BeginStep(session->steps);
-    if (session->InForkedChild()) return uint64_t{0};
-    TakeOver(session);
-    return session->IsOff() ? uint64_t{0} : handle;
-  });
+[[gnu::noinline]] uint64_t SlowBegin(blz_session* session) {
+  const uint64_t handle = session->engine->BeginStep(session->steps);
+  if (session->InForkedChild()) return 0;
+  TakeOver(session);
+  return session->IsOff() ? 0 : handle;
 }
 
-[[gnu::noinline]] void SlowEnd(blz_session* session, uint32_t flags) noexcept {
-  Guarded(session, 0, [&] {
-    session->engine->EndStep(session->steps, flags);
-    if (!session->InForkedChild()) TakeOver(session);
-    return 0;
-  });
+[[gnu::noinline]] void SlowEnd(blz_session* session, uint32_t flags) {
+  session->engine->EndStep(session->steps, flags);
+  if (!session->InForkedChild()) TakeOver(session);
 }
 
-[[gnu::noinline]] void EndWindow(blz_session* session) noexcept {
-  Guarded(session, 0, [&] {
-    session->engine->OnServiceWindow(*session->timer);
-    TakeOver(session);
-    return 0;
-  });
+[[gnu::noinline]] void EndWindow(blz_session* session) {
+  session->engine->OnServiceWindow(*session->timer);
+  TakeOver(session);
 }
 
 }  // namespace
@@ -140,17 +116,17 @@ blz_result blz_attach(const blz_options* options, const blz_host_ops* ops, blz_s
   blz_session* session = new (std::nothrow) blz_session;
   *out = session;
   if (session == nullptr) return BLZ_OFF;
-  return Guarded(session, BLZ_OFF, [&] { return Attach(options, ops, session); });
+  return Attach(options, ops, session);
 }
 
 blz_result blz_describe_graph(blz_session* session, const blz_graph* graph) {
   if (session == nullptr || session->IsOff()) return BLZ_OFF;
-  return Guarded(session, BLZ_OFF, [&] { return session->engine->DescribeGraph(graph); });
+  return session->engine->DescribeGraph(graph);
 }
 
 blz_result blz_describe_workload(blz_session* session, const blz_workload* workload) {
   if (session == nullptr || session->IsOff()) return BLZ_OFF;
-  return Guarded(session, BLZ_OFF, [&] { return session->engine->DescribeWorkload(workload); });
+  return session->engine->DescribeWorkload(workload);
 }
 
 uint64_t blz_step_begin(blz_session* session) {
@@ -179,11 +155,7 @@ void blz_step_end(blz_session* session, uint32_t flags) {
 
 blz_result blz_probe_tensor(blz_probe_sink* sink, const blz_tensor* tensor) {
   if (sink == nullptr || tensor == nullptr) return BLZ_INVALID;
-  try {
-    return sink->Take(*tensor);
-  } catch (...) {
-    return BLZ_INVALID;
-  }
+  return sink->Take(*tensor);
 }
 
 const char* blz_reason(blz_session* session) {
@@ -223,35 +195,30 @@ blz_result blz_report_json(blz_session* session, uint32_t timeout_ms, char* buff
   if (length != nullptr) *length = 0;
   if (session == nullptr || session->IsOff() || session->link == nullptr) return BLZ_OFF;
   if (length == nullptr || (buffer == nullptr && capacity > 0)) return BLZ_INVALID;
-  return Guarded(session, BLZ_OFF, [&] {
-    std::string json;
-    const uint64_t deadline = SaturatingAdd(MonotonicNs(), timeout_ms * kMillisecond);
-    switch (session->link->FetchReport(deadline, json)) {
-      case ReportOutcome::kOk:
-        break;
-      case ReportOutcome::kTimeout:
-        return BLZ_TIMEOUT;
-      case ReportOutcome::kNotFound:
-        return BLZ_NOT_FOUND;
-      case ReportOutcome::kFailed:
-        return BLZ_OFF;
-    }
-    *length = json.size();
-    if (json.size() + 1 > capacity) return BLZ_TOO_SMALL;
-    std::memcpy(buffer, json.c_str(), json.size() + 1);
-    return BLZ_OK;
-  });
+  std::string json;
+  const uint64_t deadline = SaturatingAdd(MonotonicNs(), timeout_ms * kMillisecond);
+  switch (session->link->FetchReport(deadline, json)) {
+    case ReportOutcome::kOk:
+      break;
+    case ReportOutcome::kTimeout:
+      return BLZ_TIMEOUT;
+    case ReportOutcome::kNotFound:
+      return BLZ_NOT_FOUND;
+    case ReportOutcome::kFailed:
+      return BLZ_OFF;
+  }
+  *length = json.size();
+  if (json.size() + 1 > capacity) return BLZ_TOO_SMALL;
+  std::memcpy(buffer, json.c_str(), json.size() + 1);
+  return BLZ_OK;
 }
 
 void blz_close(blz_session* session) {
   if (session == nullptr) return;
   // The parent's thread does not exist here, and may have been anywhere in these structures.
   if (session->InForkedChild()) return;
-  Guarded(session, 0, [&] {
-    if (session->engine != nullptr) session->engine->Close();
-    if (session->link != nullptr) session->link->Stop({session->steps, ""});
-    return 0;
-  });
+  if (session->engine != nullptr) session->engine->Close();
+  if (session->link != nullptr) session->link->Stop({session->steps, ""});
   // The thread ends before what it refers to; the hot word lives in the guard.
   session->link.reset();
   session->engine.reset();

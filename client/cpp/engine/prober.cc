@@ -1,6 +1,7 @@
 #include "client/cpp/engine/prober.h"
 
 #include <cstring>
+#include <new>
 #include <optional>
 
 #include "client/cpp/base/text.h"
@@ -86,8 +87,11 @@ class Prober::RecordSink final : public blz_probe_sink {
     slot.role = view->role;
     slot.count = view->count;
     slot.row = view->row;
-    slot.bytes.resize(bytes);
-    if (bytes > 0) std::memcpy(slot.bytes.data(), view->data, bytes);
+    if (!slot.MakeRoom(bytes)) {
+      problem_ = "no memory for a copy of the default's tensors";
+      return BLZ_INVALID;
+    }
+    if (bytes > 0) std::memcpy(slot.bytes.get(), view->data, bytes);
     return BLZ_OK;
   }
 
@@ -136,6 +140,14 @@ class Prober::IgnoreSink final : public blz_probe_sink {
  public:
   blz_result Take(const blz_tensor&) override { return BLZ_OK; }
 };
+
+// The one allocation whose size the host's model decides: it may fail.
+bool Prober::Held::MakeRoom(uint64_t wanted) {
+  if (wanted <= room) return true;
+  bytes.reset(new (std::nothrow) unsigned char[wanted]);
+  room = bytes != nullptr ? wanted : 0;
+  return bytes != nullptr;
+}
 
 bool Prober::Run(uint64_t handle, blz_probe_sink& sink) {
   ++runs_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -52,12 +53,14 @@ class Prober {
  private:
   struct Held {
     std::string name;
-    equivalence::Dtype dtype;
-    equivalence::Role role;
-    uint64_t count;
-    uint64_t row;
-    std::vector<unsigned char> bytes;
-    equivalence::TensorView View() const { return {name, dtype, role, count, bytes.data(), row}; }
+    equivalence::Dtype dtype = equivalence::Dtype::kF32;
+    equivalence::Role role = equivalence::Role::kOutput;
+    uint64_t count = 0;
+    uint64_t row = 0;
+    std::unique_ptr<unsigned char[]> bytes;
+    uint64_t room = 0;  // of `bytes`
+    equivalence::TensorView View() const { return {name, dtype, role, count, bytes.get(), row}; }
+    bool MakeRoom(uint64_t wanted);
   };
   class RecordSink;
   class CompareSink;

@@ -81,20 +81,7 @@ void Link::Stop(const Bye& bye) {
 }
 
 void* Link::ThreadMain(void* self) {
-  auto* link = static_cast<Link*>(self);
-  try {
-    link->IoRun();
-  } catch (...) {
-    // Memory ran out. The session ends as if the daemon had gone for good.
-    link->stage_ = Stage::kDead;
-    try {
-      LinkState dead;
-      dead.stage = LinkStage::kDead;
-      dead.generation = link->state_.generation;
-      link->mailbox_.Publish(dead);
-    } catch (...) {
-    }
-  }
+  static_cast<Link*>(self)->IoRun();
   return nullptr;
 }
 
