@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "tests/bench/rpc/child_process.h"
 #include "tests/bench/rpc/echo_server.h"
 #include "tests/bench/rpc/round_trips.h"
+#include "tests/bench/support/child_process.h"
 
 namespace blazed::bench {
 namespace {

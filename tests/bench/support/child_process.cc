@@ -1,4 +1,4 @@
-#include "tests/bench/rpc/child_process.h"
+#include "tests/bench/support/child_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ namespace blazed::bench {
 namespace {
 
 [[noreturn]] void Die(const std::string& why) {
-  std::fprintf(stderr, "rpc_bench: %s\n", why.c_str());
+  std::fprintf(stderr, "bench: %s\n", why.c_str());
   std::exit(1);
 }
 
