@@ -34,6 +34,9 @@ set(BLAZED_SANITIZE "" CACHE STRING "address,undefined or thread")
 if(BLAZED_SANITIZE)
   add_compile_options(-fsanitize=${BLAZED_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${BLAZED_SANITIZE})
+  if(BLAZED_SANITIZE MATCHES "thread")
+    include(BlazedTsan)
+  endif()
 endif()
 
 # The commit is stamped into binaries so that results and stores can name what produced them.
