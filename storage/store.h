@@ -20,12 +20,21 @@
 
 namespace blazed::storage {
 
+// Whose rows: one user's, or only those of one of its principals.
+struct Owner {
+  uint32_t uid = 0;
+  std::string principal;  // empty: any of the user's
+  bool Owns(const TuningKey& key) const {
+    return key.uid == uid && (principal.empty() || key.principal == principal);
+  }
+};
+
 // How much of an answer to give; rows newest first.
 struct Page {
-  uint32_t limit = 50;          // 1..1000
-  int64_t before = 0;           // row id to go on below; 0: from the newest
-  std::string workload_hex;     // fingerprint or a prefix; empty: all
-  std::optional<uint32_t> uid;  // only this user's rows; nullopt: all
+  uint32_t limit = 50;         // 1..1000
+  int64_t before = 0;          // row id to go on below; 0: from the newest
+  std::string workload_hex;    // fingerprint or a prefix; empty: all
+  std::optional<Owner> owner;  // nullopt: everyone's
 };
 
 // Events in the order they happened, for following along.
@@ -33,7 +42,7 @@ struct EventPage {
   int64_t after = 0;     // only ids above this one
   uint32_t limit = 256;  // 1..1000
   std::string workload_hex;
-  std::optional<uint32_t> uid;  // only this user's rows; the daemon's own events belong to no user
+  std::optional<Owner> owner;  // nullopt: everyone's and the daemon's own
 };
 
 // Read-only view for queries. Each call is its own short transaction.
@@ -67,6 +76,8 @@ class Reader {
   virtual absl::StatusOr<int64_t> LastEventId() = 0;  // 0: none yet
   virtual absl::StatusOr<std::vector<planner::PairSample>> LoadPairs(int64_t race_row) = 0;
   virtual absl::StatusOr<Tuning> TuningById(TuningId id) = 0;
+  // Row id of a plan of a tuning; 0: not stored.
+  virtual absl::StatusOr<int64_t> PlanId(TuningId tuning, const planner::Plan& plan) = 0;
   virtual absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) = 0;
   virtual absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) = 0;
   virtual absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) = 0;

@@ -29,9 +29,9 @@ absl::Status Missing(const std::string& what) {
 
 }  // namespace
 
-bool MemoryState::Seen(uint32_t uid, const Digest& workload) const {
+bool MemoryState::Seen(const Owner& owner, const Digest& workload) const {
   return std::any_of(tunings_.begin(), tunings_.end(), [&](const auto& item) {
-    return item.second.uid == uid && item.second.workload == workload;
+    return owner.Owns(item.second) && item.second.workload == workload;
   });
 }
 
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<typename Rows::mapped_type>> MemoryState::Evidence(
   if (!range.ok()) return range.status();
   return Newest(rows, page, [&](const typename Rows::mapped_type& row) {
     const TuningKey& key = tunings_.at(row.tuning);
-    return range->Contains(key.workload) && (!page.uid.has_value() || key.uid == *page.uid);
+    return range->Contains(key.workload) && (!page.owner.has_value() || page.owner->Owns(key));
   });
 }
 
@@ -53,14 +53,14 @@ absl::StatusOr<std::vector<Reader::Workload>> MemoryState::Workloads(const Page&
       Newest(workloads_, page, [&](const Reader::Workload& workload) {
         const Digest& fingerprint = workload.row.spec.fingerprint;
         return range->Contains(fingerprint) &&
-               (!page.uid.has_value() || Seen(*page.uid, fingerprint));
+               (!page.owner.has_value() || Seen(*page.owner, fingerprint));
       });
   for (Reader::Workload& workload : found) {
     for (const auto& [id, settlement] : settlements_) {
       const TuningKey& key = tunings_.at(settlement.tuning);
       if (settlement.state == SettlementState::kInForce &&
           key.workload == workload.row.spec.fingerprint &&
-          (!page.uid.has_value() || key.uid == *page.uid)) {
+          (!page.owner.has_value() || page.owner->Owns(key))) {
         workload.settlement = settlement;
       }
     }
@@ -79,9 +79,9 @@ absl::StatusOr<std::vector<Reader::Graph>> MemoryState::Graphs(const Page& page)
     });
   };
   return Newest(graphs_, page, [&](const Reader::Graph& graph) {
-    const bool of_user = !page.uid.has_value() ||
+    const bool of_user = !page.owner.has_value() ||
                          used(graph.row.fingerprint,
-                              [&](const Digest& workload) { return Seen(*page.uid, workload); });
+                              [&](const Digest& workload) { return Seen(*page.owner, workload); });
     const bool of_workload =
         page.workload_hex.empty() || used(graph.row.fingerprint, [&](const Digest& workload) {
           return range->Contains(workload);
@@ -105,13 +105,13 @@ absl::StatusOr<std::vector<StoredSettlement>> MemoryState::Settlements(const Pag
 absl::StatusOr<std::vector<EventRow>> MemoryState::Events(const EventPage& page) const {
   absl::StatusOr<DigestRange> range = DigestsByPrefix(page.workload_hex);
   if (!range.ok()) return range.status();
-  const bool all = page.workload_hex.empty() && !page.uid.has_value();
+  const bool all = page.workload_hex.empty() && !page.owner.has_value();
   std::vector<EventRow> found;
   for (auto event = events_.upper_bound(page.after);
        event != events_.end() && found.size() < LimitOf(page.limit); ++event) {
     const auto key = tunings_.find(event->second.tuning);
     const bool wanted = key != tunings_.end() && range->Contains(key->second.workload) &&
-                        (!page.uid.has_value() || key->second.uid == *page.uid);
+                        (!page.owner.has_value() || page.owner->Owns(key->second));
     if (all || wanted) found.push_back(event->second);
   }
   return found;
@@ -127,6 +127,13 @@ absl::StatusOr<Reader::Tuning> MemoryState::TuningById(TuningId id) const {
   const auto found = tunings_.find(id);
   if (found == tunings_.end()) return Missing(absl::StrCat("tuning ", id));
   return Reader::Tuning{id, found->second};
+}
+
+int64_t MemoryState::PlanId(TuningId tuning, const planner::Plan& plan) const {
+  for (const auto& [id, stored] : plans_) {
+    if (stored.tuning == tuning && stored.record.plan == plan) return id;
+  }
+  return 0;
 }
 
 absl::StatusOr<WorkloadRow> MemoryState::WorkloadByPrefix(const std::string& hex_prefix) const {

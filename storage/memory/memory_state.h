@@ -49,6 +49,7 @@ class MemoryState {
   int64_t LastEventId() const { return last_event_; }
   absl::StatusOr<std::vector<planner::PairSample>> LoadPairs(int64_t race_row) const;
   absl::StatusOr<Reader::Tuning> TuningById(TuningId id) const;
+  int64_t PlanId(TuningId tuning, const planner::Plan& plan) const;
   absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) const;
   absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) const;
   std::optional<planner::DriftTimer> Drift(int64_t settlement) const;
@@ -59,7 +60,7 @@ class MemoryState {
   template <typename Rows>
   absl::StatusOr<std::vector<typename Rows::mapped_type>> Evidence(const Rows& rows,
                                                                    const Page& page) const;
-  bool Seen(uint32_t uid, const Digest& workload) const;
+  bool Seen(const Owner& owner, const Digest& workload) const;
   const StoredSettlement* InForce(TuningId tuning) const;
 
   std::map<Digest, EnvironmentRow> environments_;

@@ -55,6 +55,10 @@ class MemoryStore::PublishedReader : public Reader {
     absl::ReaderMutexLock lock(&published_->mutex);
     return published_->state.TuningById(id);
   }
+  absl::StatusOr<int64_t> PlanId(TuningId tuning, const planner::Plan& plan) override {
+    absl::ReaderMutexLock lock(&published_->mutex);
+    return published_->state.PlanId(tuning, plan);
+  }
   absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) override {
     absl::ReaderMutexLock lock(&published_->mutex);
     return published_->state.WorkloadByPrefix(hex_prefix);

@@ -22,20 +22,25 @@ struct Clause {
 
 int64_t LimitOf(uint32_t asked) { return std::clamp<uint32_t>(asked, 1, kMaxRows); }
 
+void AddOwnerFilter(const Owner& owner, Clause& clause) {
+  absl::StrAppend(&clause.sql, " AND tuning.uid=?");
+  clause.parameters.emplace_back(static_cast<int64_t>(owner.uid));
+  if (owner.principal.empty()) return;
+  absl::StrAppend(&clause.sql, " AND tuning.principal=?");
+  clause.parameters.emplace_back(owner.principal);
+}
+
 // "tuning IN (...)" for the page's workload and user; nothing where the page asks for all.
-absl::Status AddTuningFilter(const std::string& workload_hex, const std::optional<uint32_t>& uid,
+absl::Status AddTuningFilter(const std::string& workload_hex, const std::optional<Owner>& owner,
                              Clause& clause) {
-  if (workload_hex.empty() && !uid.has_value()) return absl::OkStatus();
+  if (workload_hex.empty() && !owner.has_value()) return absl::OkStatus();
   absl::StatusOr<DigestRange> range = DigestsByPrefix(workload_hex);
   if (!range.ok()) return range.status();
   absl::StrAppend(&clause.sql,
                   " AND tuning IN (SELECT id FROM tuning WHERE workload BETWEEN ? AND ?");
   clause.parameters.push_back(DigestValue(range->first));
   clause.parameters.push_back(DigestValue(range->last));
-  if (uid.has_value()) {
-    absl::StrAppend(&clause.sql, " AND uid=?");
-    clause.parameters.emplace_back(static_cast<int64_t>(*uid));
-  }
+  if (owner.has_value()) AddOwnerFilter(*owner, clause);
   absl::StrAppend(&clause.sql, ")");
   return absl::OkStatus();
 }
@@ -46,21 +51,22 @@ Clause BelowId(const Page& page) {
 
 absl::StatusOr<Clause> EvidenceClause(const Page& page) {
   Clause clause = BelowId(page);
-  absl::Status status = AddTuningFilter(page.workload_hex, page.uid, clause);
+  absl::Status status = AddTuningFilter(page.workload_hex, page.owner, clause);
   if (!status.ok()) return status;
   absl::StrAppend(&clause.sql, " ORDER BY id DESC LIMIT ?");
   clause.parameters.emplace_back(LimitOf(page.limit));
   return clause;
 }
 
-// Each filter is appended where the page asks for it; its parameters are the uid, or the ends of
-// the range.
-absl::StatusOr<Clause> DescriptionClause(const Page& page, const std::string& user_filter,
+// Each filter is appended where the page asks for it. The owner's is an open subquery over
+// `tuning`, which is closed here; the workload's takes the ends of the range.
+absl::StatusOr<Clause> DescriptionClause(const Page& page, const std::string& owner_filter,
                                          const std::string& workload_filter) {
   Clause clause = BelowId(page);
-  if (page.uid.has_value()) {
-    absl::StrAppend(&clause.sql, user_filter);
-    clause.parameters.emplace_back(static_cast<int64_t>(*page.uid));
+  if (page.owner.has_value()) {
+    absl::StrAppend(&clause.sql, owner_filter);
+    AddOwnerFilter(*page.owner, clause);
+    absl::StrAppend(&clause.sql, ")");
   }
   if (!page.workload_hex.empty()) {
     absl::StatusOr<DigestRange> range = DigestsByPrefix(page.workload_hex);
@@ -199,7 +205,7 @@ absl::Status SqliteReader::Read(const std::function<absl::Status(Connection&)>& 
 
 absl::StatusOr<std::vector<Reader::Workload>> SqliteReader::Workloads(const Page& page) {
   absl::StatusOr<Clause> clause =
-      DescriptionClause(page, " AND fingerprint IN (SELECT workload FROM tuning WHERE uid=?)",
+      DescriptionClause(page, " AND fingerprint IN (SELECT workload FROM tuning WHERE true",
                         " AND fingerprint BETWEEN ? AND ?");
   if (!clause.ok()) return clause.status();
   std::vector<Workload> workloads;
@@ -208,7 +214,7 @@ absl::StatusOr<std::vector<Reader::Workload>> SqliteReader::Workloads(const Page
         Take(FindWorkloads(db, clause->sql, clause->parameters, *damaged_), workloads);
     for (size_t i = 0; done.ok() && i < workloads.size(); ++i) {
       Clause newest{"WHERE state=0", {}};
-      done = AddTuningFilter(DigestToHex(workloads[i].row.spec.fingerprint), page.uid, newest);
+      done = AddTuningFilter(DigestToHex(workloads[i].row.spec.fingerprint), page.owner, newest);
       std::vector<StoredSettlement> found;
       if (done.ok()) {
         done = Take(FindSettlements(db, newest.sql + " ORDER BY id DESC LIMIT 1", newest.parameters,
@@ -228,7 +234,7 @@ absl::StatusOr<std::vector<Reader::Graph>> SqliteReader::Graphs(const Page& page
       page,
       " AND fingerprint IN (SELECT graph FROM workload_graph JOIN workload ON "
       "workload.id=workload_graph.workload JOIN tuning ON tuning.workload=workload.fingerprint "
-      "WHERE tuning.uid=?)",
+      "WHERE true",
       " AND fingerprint IN (SELECT graph FROM workload_graph JOIN workload ON "
       "workload.id=workload_graph.workload WHERE workload.fingerprint BETWEEN ? AND ?)");
   if (!clause.ok()) return clause.status();
@@ -275,7 +281,7 @@ absl::StatusOr<std::vector<StoredSettlement>> SqliteReader::Settlements(const Pa
 
 absl::StatusOr<std::vector<EventRow>> SqliteReader::Events(const EventPage& page) {
   Clause clause{"WHERE id>?", {page.after}};
-  absl::Status status = AddTuningFilter(page.workload_hex, page.uid, clause);
+  absl::Status status = AddTuningFilter(page.workload_hex, page.owner, clause);
   if (!status.ok()) return status;
   absl::StrAppend(&clause.sql, " ORDER BY id LIMIT ?");
   clause.parameters.emplace_back(LimitOf(page.limit));
@@ -325,6 +331,17 @@ absl::StatusOr<Reader::Tuning> SqliteReader::TuningById(TuningId id) {
   if (!status.ok()) return status;
   if (!key.has_value()) return Missing(absl::StrCat("tuning ", id));
   return Tuning{id, *key};
+}
+
+absl::StatusOr<int64_t> SqliteReader::PlanId(TuningId tuning, const planner::Plan& plan) {
+  int64_t id = 0;
+  const absl::Status status = Read([&](Connection& db) {
+    return Take(db.QueryInt("SELECT coalesce((SELECT id FROM plan WHERE tuning=? AND plan=?),0)",
+                            {tuning, PlanToText(plan)}),
+                id);
+  });
+  if (!status.ok()) return status;
+  return id;
 }
 
 absl::StatusOr<WorkloadRow> SqliteReader::WorkloadByPrefix(const std::string& hex_prefix) {

@@ -37,6 +37,7 @@ class SqliteReader : public Reader {
   absl::StatusOr<int64_t> LastEventId() override;
   absl::StatusOr<std::vector<planner::PairSample>> LoadPairs(int64_t race_row) override;
   absl::StatusOr<Tuning> TuningById(TuningId id) override;
+  absl::StatusOr<int64_t> PlanId(TuningId tuning, const planner::Plan& plan) override;
   absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) override;
   absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) override;
   absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) override;

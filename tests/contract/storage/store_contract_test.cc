@@ -213,6 +213,8 @@ TEST_P(StoreContract, ReplacesAPlanByItsChoices) {
   ASSERT_THAT(*plans, SizeIs(2));
   EXPECT_EQ(plans->back().record, samples::Plan());
   EXPECT_EQ(plans->back().updated_ns, now());
+  EXPECT_EQ(*reader().PlanId(tuning, samples::Plan().plan), plans->back().id);
+  EXPECT_EQ(*reader().PlanId(tuning, {}), 0);
 }
 
 TEST_P(StoreContract, GivesBackARaceAndItsRawPairsExactly) {
@@ -333,7 +335,7 @@ TEST_P(StoreContract, ShowsAUserItsOwnRowsOnly) {
   }
   ASSERT_TRUE(store().PutEvent(samples::Event(0, "daemon_started")).ok());
   Page page;
-  page.uid = 1000;
+  page.owner = Owner{1000, ""};
   ASSERT_THAT(*reader().Plans(page), SizeIs(1));
   EXPECT_EQ(reader().Plans(page)->front().tuning, mine);
   EXPECT_EQ(reader().Races(page)->front().tuning, mine);
@@ -342,14 +344,37 @@ TEST_P(StoreContract, ShowsAUserItsOwnRowsOnly) {
   ASSERT_THAT(*reader().Workloads(page), SizeIs(1));
   EXPECT_EQ(reader().Workloads(page)->front().row.spec.fingerprint, samples::DigestOf(3));
   EXPECT_THAT(*reader().Graphs(page), SizeIs(1));
-  page.uid = 1002;
+  page.owner = Owner{1002, ""};
   EXPECT_THAT(*reader().Graphs(page), IsEmpty());
   EXPECT_THAT(*reader().Workloads(page), IsEmpty());
   EventPage events;
   EXPECT_THAT(*reader().Events(events), SizeIs(3));
-  events.uid = 1001;
+  events.owner = Owner{1001, ""};
   ASSERT_THAT(*reader().Events(events), SizeIs(1));
   EXPECT_EQ(reader().Events(events)->front().tuning, theirs);
+}
+
+TEST_P(StoreContract, ShowsARootOfAContainerNothingOfTheHosts) {
+  TuningKey host = samples::Key(0, 3);
+  TuningKey boxed = samples::Key(0, 5);
+  boxed.principal = "uid:0 container:1234";
+  for (const TuningKey& key : {host, boxed}) {
+    const TuningId tuning = PutTuning(key);
+    ASSERT_TRUE(store().PutPlan(tuning, samples::Plan()).ok());
+    ASSERT_TRUE(store().PutEvent(samples::Event(tuning, "x")).ok());
+  }
+  Page page;
+  page.owner = Owner{0, boxed.principal};
+  EXPECT_THAT(*reader().Plans(page), SizeIs(1));
+  ASSERT_THAT(*reader().Workloads(page), SizeIs(1));
+  EXPECT_EQ(reader().Workloads(page)->front().row.spec.fingerprint, samples::DigestOf(5));
+  EXPECT_THAT(*reader().Graphs(page), SizeIs(1));
+  EventPage events;
+  events.owner = page.owner;
+  EXPECT_THAT(*reader().Events(events), SizeIs(1));
+  page.owner->principal = "uid:0 container:9";
+  EXPECT_THAT(*reader().Workloads(page), IsEmpty());
+  EXPECT_THAT(*reader().Graphs(page), IsEmpty());
 }
 
 TEST_P(StoreContract, ShowsTheRowsOfOneWorkload) {
