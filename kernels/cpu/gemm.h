@@ -11,7 +11,7 @@ namespace blazed::cpu {
 enum class GemmCall : uint8_t {
   kPanels,  // fixed panels of rows; for kGemmTN fixed segments, ascending
   kWhole,   // one call; another order of sums
-  kSplitK,  // panels, the inner dimension in two halves; another order of sums
+  kSplitK,  // panels, the inner dimension in two parts; another order of sums
 };
 
 const char* GemmCallName(GemmCall call);

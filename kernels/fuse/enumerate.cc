@@ -146,7 +146,7 @@ void Collector::GemmCall(NodeId id) {
   }
   if (!transposed && graph_.value(node.inputs[0]).shape.cols >= kSplitMinimum) {
     options.push_back({"split_k", Numerics::kReordersSums,
-                       "panels over two halves of the inner dimension; reorders sums"});
+                       "panels over two parts of the inner dimension; reorders sums"});
   }
   if (options.size() < 2) return;
   Decision& decision = Class(absl::StrCat("gemm_call ", Facts(id)));

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include "client/trainer/workloads/workload.h"
+#include "kernels/graph/fingerprint.h"
+
+namespace blazed::workloads {
+namespace {
+
+TEST(Workloads, AreListedByName) {
+  for (const std::string& name : WorkloadNames()) {
+    const auto workload = Make(name, {});
+    ASSERT_TRUE(workload.ok()) << workload.status();
+    EXPECT_GT(workload->options.width, 0);
+    EXPECT_FALSE(workload->space.decisions.empty());
+  }
+}
+
+TEST(Workloads, RefuseAnUnknownName) {
+  const auto workload = Make("perceptron", {});
+  EXPECT_EQ(workload.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(workload.status().message(),
+            "no workload is named \"perceptron\"; use one of mlp, attention, chain");
+}
+
+TEST(Workloads, RefuseSizesOutOfRange) {
+  for (const WorkloadOptions& options :
+       {WorkloadOptions{.width = -1}, WorkloadOptions{.width = 16385}, WorkloadOptions{.seq = 5000},
+        WorkloadOptions{.batch = -3}, WorkloadOptions{.layers = 33}, WorkloadOptions{.heads = 65},
+        WorkloadOptions{.width = 100, .heads = 7},
+        WorkloadOptions{.width = 16384, .seq = 4096, .batch = 8192}}) {
+    EXPECT_EQ(Make("attention", options).status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(Workloads, TellWidthsApartByFingerprint) {
+  const auto narrow = Make("mlp", {.width = 1023});
+  const auto even = Make("mlp", {.width = 1024});
+  const auto wide = Make("mlp", {.width = 1025});
+  EXPECT_NE(graph::Fingerprint(*narrow->graph), graph::Fingerprint(*even->graph));
+  EXPECT_NE(graph::Fingerprint(*even->graph), graph::Fingerprint(*wide->graph));
+}
+
+TEST(Workloads, HaveAForwardRegimeWithoutLossAndOptimiser) {
+  for (const std::string& name : WorkloadNames()) {
+    const auto workload = Make(name, {.regime = graph::Regime::kForward});
+    ASSERT_TRUE(workload.ok()) << workload.status();
+    EXPECT_EQ(workload->graph->loss(), graph::kNone);
+    for (const graph::Node& node : workload->graph->nodes()) {
+      EXPECT_EQ(node.phase, graph::Phase::kForward);
+    }
+  }
+}
+
+TEST(Workloads, HaveTwelveOperationsInAForwardChain) {
+  EXPECT_EQ(Make("chain", {.regime = graph::Regime::kForward})->graph->nodes().size(), 12u);
+}
+
+TEST(Batches, AreTheSameForTheSameStepAndSeed) {
+  const auto workload = Make("mlp", {.width = 8, .batch = 4, .seed = 9});
+  cpu::StepInputs first(*workload->graph), second(*workload->graph);
+  const auto batches = MakeBatches(*workload, nullptr);
+  (*batches)->Fill(3, &first);
+  (*batches)->Fill(4, &second);
+  EXPECT_NE(first.F32(0), second.F32(0));
+  (*batches)->Fill(3, &second);
+  EXPECT_EQ(first.F32(0), second.F32(0));
+  EXPECT_EQ(first.F32(1), second.F32(1));
+}
+
+TEST(Batches, TakeTheNextCharacterAsTarget) {
+  const auto workload =
+      Make("attention", {.width = 8, .seq = 5, .batch = 3, .layers = 1, .heads = 2});
+  const auto corpus = Corpus::FromText("abcdefghijklmnopqrstuvwxyz", MinimumText(*workload));
+  cpu::StepInputs inputs(*workload->graph);
+  (*MakeBatches(*workload, &*corpus))->Fill(0, &inputs);
+  ASSERT_TRUE(inputs.Check().ok());
+  for (size_t i = 0; i < 15; ++i) EXPECT_EQ(inputs.I32(1)[i], inputs.I32(0)[i] + 1);
+}
+
+TEST(Batches, TakeATextOfTheSmallestLength) {
+  const auto workload =
+      Make("attention", {.width = 8, .seq = 5, .batch = 3, .layers = 1, .heads = 2});
+  const auto corpus = Corpus::FromText("abcdef", MinimumText(*workload));
+  ASSERT_TRUE(corpus.ok());
+  cpu::StepInputs inputs(*workload->graph);
+  (*MakeBatches(*workload, &*corpus))->Fill(7, &inputs);
+  EXPECT_EQ(inputs.I32(0)[0], 0);
+  EXPECT_EQ(inputs.I32(1)[4], 5);
+}
+
+TEST(Batches, RefuseAttentionWithoutAText) {
+  const auto workload = Make("attention", {});
+  EXPECT_EQ(MakeBatches(*workload, nullptr).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace blazed::workloads
