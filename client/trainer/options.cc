@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 1'000'000'000;
 constexpr int64_t kMostSeconds = 365LL * 24 * 3600;
+constexpr int64_t kMostMemoryMib = int64_t{1} << 24;
 constexpr int kMostSize = 1 << 20;
 constexpr size_t kLongestJob = 96;  // the protocol's limit
 
@@ -110,6 +111,11 @@ void AddRun(CLI::App& app, TrainOptions& options) {
 }
 
 void AddRest(CLI::App& app, TrainOptions& options) {
+  app.add_option("--extra-memory-mib", options.extra_memory_mib,
+                 "peak memory that a plan may use above the default's")
+      ->check(CLI::Range(int64_t{0}, kMostMemoryMib))
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--report", options.report, "write the report as JSON")->type_name("FILE.json");
   app.add_option("--socket", options.socket, "the daemon's socket, path or unix: URI")
       ->type_name("PATH");

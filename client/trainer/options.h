@@ -49,9 +49,10 @@ struct TrainOptions {
   int batch = 0;
   int layers = 0;
   int heads = 0;
-  std::string report;  // path; empty: no file
-  std::string socket;  // empty: the shim's own search
-  std::string job;     // empty: the daemon makes one
+  int64_t extra_memory_mib = 512;  // peak memory a plan may use above the default's
+  std::string report;              // path; empty: no file
+  std::string socket;              // empty: the shim's own search
+  std::string job;                 // empty: the daemon makes one
 };
 
 // Options to run with, or how to end at once (help, version, wrong usage).

@@ -1,0 +1,160 @@
+#include "client/trainer/report/build_report.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "blazed_version.h"
+#include "client/trainer/host/describe.h"
+
+namespace blazed::trainer {
+namespace {
+
+double Seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+std::string Hex(const Digest& digest) {
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+}
+
+struct Answer {
+  const char* outcome;
+  Json settlement;
+  std::string reason;
+};
+
+// What the shim alone can say about how the tuning ended.
+Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
+  if (options.plan == PlanMode::kPinned && session.attached) return {"pinned", nullptr, ""};
+  if (options.plan != PlanMode::kTune) return {"off", nullptr, ""};
+  if (!session.attached) return {"off", nullptr, session.reason};
+  if (session.settled && session.settlement == BLZ_SETTLEMENT_NO_WINNER) {
+    return {"no_winner", "no_winner", ""};
+  }
+  if (session.settled && session.settlement != BLZ_SETTLEMENT_NONE) {
+    return {"settled", session.settlement == BLZ_SETTLEMENT_IN_JOB ? "in_job" : "replicated", ""};
+  }
+  return {"undecided", nullptr, "the daemon gave no report, so only what this process saw is here"};
+}
+
+Json BuiltPlans(const workloads::Workload& workload, const std::vector<BuildStory>& builds) {
+  Json plans = Json::array();
+  for (const BuildStory& build : builds) {
+    const bool failed = !build.failure.empty();
+    plans.push_back(
+        {{"plan", PlanNames(workload.space, build.plan)},
+         {"signature", failed ? "" : Hex(build.signature)},
+         {"verdict", failed ? "build_failed" : "undecided"},
+         {"reason", failed ? build.failure : "built; its verdict stayed with the daemon"},
+         {"pairs", 0}});
+  }
+  return plans;
+}
+
+Json ForecastOf(const blz_status_info& counters) {
+  if (counters.forecast_window_ns == 0 && counters.forecast_builds == 0) return nullptr;
+  return {{"window_s", Seconds(counters.forecast_window_ns)},
+          {"builds", counters.forecast_builds},
+          {"regret_s", Seconds(counters.forecast_regret_ns)},
+          {"resolvable", counters.forecast_resolvable}};
+}
+
+// The job's element as far as this process knows it.
+Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, const RunFacts& run,
+            const SessionFacts& session, const std::vector<BuildStory>& builds) {
+  const Answer answer = AnswerOf(options, session);
+  const blz_status_info& counters = session.counters;
+  std::vector<std::string> plan = session.plan;
+  if (options.plan == PlanMode::kNone) plan = PlanNames(workload.space, AllCut(workload.space));
+  const bool tried = counters.variants_built > 0;
+  return {
+      {"role", NameOf(options.role)},
+      {"outcome", answer.outcome},
+      {"settlement", answer.settlement},
+      {"reason", answer.reason},
+      {"plan", plan},
+      {"default_step_ns", options.plan == PlanMode::kNone ? Json(nullptr) : Json(run.base_step_ns)},
+      {"settled_step_ns", nullptr},
+      {"gain", nullptr},
+      {"equivalence", nullptr},
+      {"boundaries", BoundaryCount(workload.space)},
+      {"decisions", workload.space.decisions.size()},
+      {"search_pairs", counters.search_pairs},
+      {"replication_pairs", counters.replication_pairs},
+      {"builds", tried ? counters.variants_built : counters.builds},
+      {"probes", counters.probes},
+      {"races", counters.races},
+      {"window_s", Seconds(counters.window_ns)},
+      {"regret_s", Seconds(counters.regret_ns)},
+      {"build_s", Seconds(counters.build_ns)},
+      {"probe_s", Seconds(counters.probe_ns)},
+      {"drain_s", Seconds(counters.drain_ns)},
+      {"forecast", ForecastOf(counters)},
+      {"break_even_steps", nullptr},
+      {"plans", BuiltPlans(workload, builds)}};
+}
+
+Json RunOf(const RunFacts& run, const SessionFacts& session) {
+  Json curve = Json::array();
+  for (const auto& [step, loss] : run.loss_curve) curve.push_back({step, loss});
+  return {{"steps", run.steps},
+          {"stopped", NameOf(run.stopped)},
+          {"first_loss", run.first_loss},
+          {"last_loss", run.last_loss},
+          {"loss_curve", std::move(curve)},
+          {"loss_digest", run.loss_digest},
+          {"model_digest", run.model_digest},
+          {"wall_s", absl::ToDoubleSeconds(run.wall)},
+          {"base_step_ns", run.base_step_ns},
+          {"median_step_ns", run.median_step_ns},
+          {"shim_state", NameOf(session.state)},
+          {"shim_reason", session.reason},
+          {"refused", session.counters.refused},
+          {"rejected", session.counters.rejected},
+          {"reconnects", session.counters.reconnects}};
+}
+
+// Lays the daemon's fields over the trainer's own; a field of the wrong type is left out, so that
+// the report stays readable whatever the daemon said.
+void LayOver(const Json& daemon, const Json& head, Json* job) {
+  for (const auto& [key, value] : daemon.items()) {
+    if (key == "role" || key == "run") continue;
+    Json trial = *job;
+    trial[key] = value;
+    Json report = head;
+    report["jobs"] = Json::array({trial});
+    if (CheckReport(report).ok()) *job = std::move(trial);
+  }
+}
+
+}  // namespace
+
+Json BuildReport(const TrainOptions& options, const workloads::Workload& workload,
+                 const RunFacts& run, const SessionFacts& session,
+                 const std::vector<BuildStory>& builds) {
+  Json report = {{"schema", 1},
+                 {"device", NameOf(options.device)},
+                 {"workload", workload.name},
+                 {"regime", NameOf(options.regime)},
+                 {"contract", NameOf(options.contract)},
+                 {"plan_mode", NameOf(options.plan)},
+                 {"seed", options.seed},
+                 {"sizes",
+                  {{"width", workload.options.width},
+                   {"seq", workload.options.seq},
+                   {"batch", workload.options.batch},
+                   {"layers", workload.options.layers},
+                   {"heads", workload.options.heads}}},
+                 {"version", BLAZED_VERSION},
+                 {"commit", BLAZED_COMMIT},
+                 {"environment", DescribeEnvironment()}};
+  Json job = OwnJob(options, workload, run, session, builds);
+  const Json daemon = Json::parse(session.daemon_report, nullptr, /*allow_exceptions=*/false);
+  if (daemon.is_object()) {
+    job["reason"] = "";
+    LayOver(daemon, report, &job);
+  }
+  job["run"] = RunOf(run, session);
+  report["jobs"] = Json::array({std::move(job)});
+  return report;
+}
+
+}  // namespace blazed::trainer

@@ -1,0 +1,256 @@
+#include "client/trainer/job/training_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/trainer/fake_shim.h"
+#include "tests/unit/trainer/sample_report.h"
+#include "tests/unit/trainer/temp_folder.h"
+
+namespace blazed::trainer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+TrainOptions Tiny(PlanMode plan) {
+  TrainOptions options;
+  options.workload = "mlp";
+  options.width = 32;
+  options.batch = 16;
+  options.layers = 1;
+  options.steps = 12;
+  options.plan = plan;
+  return options;
+}
+
+absl::StatusOr<Json> RunJob(const TrainOptions& options, std::string* said = nullptr,
+                            const JobHooks& hooks = {}) {
+  std::string ignored;
+  std::string* out = said != nullptr ? said : &ignored;
+  Progress progress(
+      Display::kPlain, [out](absl::string_view text) { out->append(text.data(), text.size()); },
+      [] { return 100; });
+  auto report = RunTrainingJob(options, &progress, hooks);
+  if (report.ok()) {
+    EXPECT_EQ(CheckReport(*report).message(), "");
+  }
+  return report;
+}
+
+std::string Digest(const Json& report) {
+  const Json& run = report["jobs"][0]["run"];
+  return run["loss_digest"].get<std::string>() + run["model_digest"].get<std::string>();
+}
+
+TEST(TrainingJob, PlanOffMeetsNoShim) {
+  FakeShim shim;
+  const Json report = *RunJob(Tiny(PlanMode::kOff));
+  EXPECT_FALSE(shim.attached);
+  EXPECT_EQ(report["jobs"][0]["outcome"], "off");
+  EXPECT_EQ(report["jobs"][0]["run"]["steps"], 12);
+}
+
+TEST(TrainingJob, EveryPlanModeTrainsTheSameModelBitForBit) {
+  FakeShim shim;
+  const std::string expected = Digest(*RunJob(Tiny(PlanMode::kOff)));
+  for (const PlanMode mode :
+       {PlanMode::kDefault, PlanMode::kNone, PlanMode::kTune, PlanMode::kPinned}) {
+    SCOPED_TRACE(NameOf(mode));
+    shim.steps = 0;
+    EXPECT_EQ(Digest(*RunJob(Tiny(mode))), expected);
+  }
+}
+
+TEST(TrainingJob, AnotherSeedTrainsAnotherModel) {
+  FakeShim shim;
+  TrainOptions other = Tiny(PlanMode::kOff);
+  other.seed = 2;
+  EXPECT_NE(Digest(*RunJob(other)), Digest(*RunJob(Tiny(PlanMode::kOff))));
+}
+
+TEST(TrainingJob, VariantsThatTheShimOrdersKeepTheLossCurveAndTheirBuildsAreReported) {
+  FakeShim shim;
+  const std::string expected = Digest(*RunJob(Tiny(PlanMode::kOff)));
+  uint64_t handle = 0;
+  shim.on_step = [&](int64_t step) {
+    if (step == 2) handle = shim.Build({{0, 1}}).handle;
+    shim.Probe(handle);
+    return step % 3 == 0 ? handle : 0;
+  };
+  const Json report = *RunJob(Tiny(PlanMode::kTune));
+  EXPECT_EQ(Digest(report), expected);
+  EXPECT_EQ(report["jobs"][0]["plans"].size(), 1u);
+  EXPECT_EQ(shim.ended_steps, 12);
+  EXPECT_TRUE(shim.closed);
+}
+
+TEST(TrainingJob, TheShimHearsModeContractJobSocketAndLimits) {
+  FakeShim shim;
+  TrainOptions options = Tiny(PlanMode::kTune);
+  options.contract = Contract::kBitwise;
+  options.job = "a job";
+  options.socket = "a socket";
+  options.seconds = 600;
+  ASSERT_TRUE(RunJob(options).ok());
+  EXPECT_EQ(shim.mode, BLZ_MODE_TUNE_UNTIL);
+  EXPECT_EQ(shim.contract, BLZ_CONTRACT_BITWISE);
+  EXPECT_EQ(shim.job, "a job");
+  EXPECT_EQ(shim.socket, "a socket");
+  EXPECT_EQ(shim.tune_until_ns, 600'000'000'000u);
+  EXPECT_THAT(shim.environment_keys, Contains("cpu.model"));
+  ASSERT_TRUE(RunJob(Tiny(PlanMode::kPinned)).ok());
+  EXPECT_EQ(shim.mode, BLZ_MODE_PINNED);
+  ASSERT_TRUE(RunJob(Tiny(PlanMode::kDefault)).ok());
+  EXPECT_EQ(shim.mode, BLZ_MODE_OBSERVE);
+}
+
+TEST(TrainingJob, WithoutADaemonTheReportSaysWhyAndTheJobIsDone) {
+  FakeShim shim;
+  shim.status.state = BLZ_STATE_OFF;
+  shim.reason = "no daemon answers";
+  std::string said;
+  const Json report = *RunJob(Tiny(PlanMode::kTune), &said);
+  EXPECT_EQ(report["jobs"][0]["outcome"], "off");
+  EXPECT_EQ(report["jobs"][0]["reason"], "no daemon answers");
+  EXPECT_THAT(said, HasSubstr("no daemon answers"));
+  EXPECT_EQ(report["jobs"][0]["run"]["steps"], 12);
+}
+
+TEST(TrainingJob, TheDaemonsReportIsLaidOverTheTrainersOwn) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  shim.report_json = SampleJob().dump();
+  TrainOptions options = Tiny(PlanMode::kTune);
+  options.role = Role::kSecond;
+  const Json report = *RunJob(options);
+  const Json& job = report["jobs"][0];
+  EXPECT_EQ(job["outcome"], "settled");
+  EXPECT_EQ(job["search_pairs"], 1212);
+  EXPECT_EQ(job["plans"].size(), 4u);
+  EXPECT_EQ(job["role"], "second");
+  EXPECT_EQ(job["run"]["steps"], 12);
+}
+
+TEST(TrainingJob, ADaemonThatSaysNonsenseCannotBreakTheReport) {
+  for (const char* text :
+       {"", "{", "[1]", "null", R"({"outcome": "brilliant", "plans": 3, "gain": "much",
+        "search_pairs": 5, "run": {"steps": -1}, "plan": {"a": 1}})"}) {
+    SCOPED_TRACE(text);
+    FakeShim shim;
+    shim.status.daemon_epoch = 1;
+    shim.report_json = text;
+    const Json report = *RunJob(Tiny(PlanMode::kTune));
+    EXPECT_EQ(report["jobs"][0]["outcome"], "undecided");
+    EXPECT_EQ(report["jobs"][0]["run"]["steps"], 12);
+  }
+}
+
+TEST(TrainingJob, ADaemonGoneAfterTheAnswerLeavesTheAnswerInTheReport) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  shim.status.state = BLZ_STATE_RECONNECTING;
+  shim.status.settled = 1;
+  shim.status.settlement = BLZ_SETTLEMENT_IN_JOB;
+  shim.champion = {{0, 1}};
+  const Json report = *RunJob(Tiny(PlanMode::kTune));
+  EXPECT_EQ(report["jobs"][0]["outcome"], "settled");
+  EXPECT_EQ(report["jobs"][0]["settlement"], "in_job");
+  EXPECT_EQ(report["jobs"][0]["plan"].size(), 1u);
+  shim.status.settlement = BLZ_SETTLEMENT_NO_WINNER;
+  shim.champion.clear();
+  EXPECT_EQ((*RunJob(Tiny(PlanMode::kTune)))["jobs"][0]["outcome"], "no_winner");
+}
+
+TEST(TrainingJob, UntilSettledEndsSomeStepsAfterTheAnswer) {
+  FakeShim shim;
+  TrainOptions options = Tiny(PlanMode::kTune);
+  options.until = Until::kSettled;
+  options.steps = 100'000;
+  shim.on_step = [&shim](int64_t step) {
+    if (step == 5) shim.status.settled = 1;
+    return uint64_t{0};
+  };
+  const Json report = *RunJob(options);
+  EXPECT_EQ(report["jobs"][0]["run"]["stopped"], "settled");
+  EXPECT_GT(report["jobs"][0]["run"]["steps"], 64);
+}
+
+TEST(TrainingJob, AnEndAskedForInTheMiddleStillReports) {
+  FakeShim shim;
+  JobHooks hooks;
+  hooks.after_step = [](int64_t step, float) { return step < 4; };
+  const Json report = *RunJob(Tiny(PlanMode::kTune), nullptr, hooks);
+  EXPECT_EQ(report["jobs"][0]["run"]["stopped"], "signal");
+  EXPECT_EQ(report["jobs"][0]["run"]["steps"], 5);
+}
+
+TEST(TrainingJob, TheForwardRegimeHasNoLossAndChangesNoParameter) {
+  FakeShim shim;
+  TrainOptions options = Tiny(PlanMode::kOff);
+  options.regime = Regime::kForward;
+  const Json longer = *RunJob(options);
+  options.steps = 3;
+  const Json shorter = *RunJob(options);
+  EXPECT_EQ(longer["regime"], "forward");
+  EXPECT_EQ(longer["jobs"][0]["run"]["last_loss"], 0);
+  EXPECT_EQ(longer["jobs"][0]["run"]["model_digest"], shorter["jobs"][0]["run"]["model_digest"]);
+}
+
+struct BadCase {
+  const char* name;
+  TrainOptions options;
+  absl::StatusCode code;
+  const char* part;
+};
+
+TEST(TrainingJob, EachBadInputIsOneSentenceWithTheRightCode) {
+  FakeShim shim;
+  const TempFolder folder;
+  std::vector<BadCase> cases;
+  TrainOptions options = Tiny(PlanMode::kTune);
+  options.device = Device::kCuda;
+  cases.push_back({"cuda", options, absl::StatusCode::kUnimplemented, "no CUDA device engine"});
+  options = Tiny(PlanMode::kTune);
+  options.workload = "transformer";
+  cases.push_back({"name", options, absl::StatusCode::kInvalidArgument, "mlp, attention, chain"});
+  options = Tiny(PlanMode::kTune);
+  options.width = 1 << 20;
+  cases.push_back({"width", options, absl::StatusCode::kInvalidArgument, "width"});
+  options = Tiny(PlanMode::kTune);
+  options.report = folder.At("absent/r.json");
+  cases.push_back({"report", options, absl::StatusCode::kUnavailable, "--report"});
+  options = Tiny(PlanMode::kTune);
+  options.workload = "attention";
+  options.texts = {folder.At("absent")};
+  cases.push_back({"no text", options, absl::StatusCode::kNotFound, "--text"});
+  options.texts = {folder.Write("short", "too short")};
+  cases.push_back({"short", options, absl::StatusCode::kFailedPrecondition, "--text"});
+  for (const BadCase& bad : cases) {
+    SCOPED_TRACE(bad.name);
+    const auto report = RunJob(bad.options);
+    EXPECT_EQ(report.status().code(), bad.code) << report.status();
+    EXPECT_THAT(std::string(report.status().message()), HasSubstr(bad.part));
+    EXPECT_FALSE(shim.attached);
+  }
+}
+
+TEST(TrainingJob, AttentionTrainsOnTheTextThatIsNamed) {
+  FakeShim shim;
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "the quick brown fox number " + std::to_string(i) + "\n";
+  TrainOptions options = Tiny(PlanMode::kOff);
+  options.workload = "attention";
+  options.seq = 16;
+  options.batch = 4;
+  options.heads = 2;
+  options.texts = {folder.Write("text", text)};
+  const Json first = *RunJob(options);
+  EXPECT_GT(first["jobs"][0]["run"]["first_loss"], 3.0);
+  options.texts = {folder.Write("other", text + text)};
+  EXPECT_NE(Digest(*RunJob(options)), Digest(first));
+}
+
+}  // namespace
+}  // namespace blazed::trainer
