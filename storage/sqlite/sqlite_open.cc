@@ -157,7 +157,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptio
   found.migrated_from = opened->migrated_from;
   std::unique_ptr<SqliteStore> store(
       new SqliteStore(options, *std::move(lock), std::move(opened->connection)));
-  if (absl::Status status = store->StartEpoch(); !status.ok()) return status;
+  if (absl::Status status = store->StartEpoch(found.state); !status.ok()) return status;
   if (report != nullptr) *report = found;
   return store;
 }
@@ -174,7 +174,7 @@ SqliteStore::SqliteStore(const SqliteOptions& options, std::unique_ptr<LockFile>
 
 SqliteStore::~SqliteStore() = default;
 
-absl::Status SqliteStore::StartEpoch() {
+absl::Status SqliteStore::StartEpoch(OpenReport::State state) {
   const auto number = [this](const std::string& sql) -> absl::StatusOr<uint64_t> {
     absl::StatusOr<int64_t> value = connection_->QueryInt(sql);
     if (!value.ok()) return value.status();
@@ -190,7 +190,7 @@ absl::Status SqliteStore::StartEpoch() {
   if (!greatest.ok()) return greatest.status();
   identity_ = ReadIdentity(names_.identity());
   next_session_ = std::max(*next_session, *greatest + 1);
-  if (identity_.epoch > *stored_epoch) {
+  if (state != OpenReport::State::kOk || identity_.epoch > *stored_epoch) {
     // The database is a backup or begins anew: ids up to the reserved one may be in some process's
     // memory.
     next_session_ = std::max(next_session_, identity_.sessions_reserved + 1);

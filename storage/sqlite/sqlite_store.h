@@ -99,7 +99,7 @@ class SqliteStore : public Store {
               std::unique_ptr<Connection> connection);
 
   // Grows and writes the epoch, takes up the session ids.
-  absl::Status StartEpoch();
+  absl::Status StartEpoch(OpenReport::State state);
   absl::Status ReserveSessions();
   // Runs `body` in the transaction at hand or in one of its own; DATA_LOSS and full disks stop the
   // store.

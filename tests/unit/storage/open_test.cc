@@ -1,0 +1,328 @@
+// Opening: owner, version, epoch, migration, backup, quarantine.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/sqlite/backup.h"
+#include "storage/sqlite/files.h"
+#include "storage/sqlite/identity_file.h"
+#include "storage/sqlite/migrations.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/contract/storage/samples.h"
+#include "tests/contract/storage/temporary_folder.h"
+
+namespace blazed::storage {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class OpenTest : public ::testing::Test {
+ protected:
+  OpenTest() { options_.folder = folder_.path() + "/store"; }
+
+  std::unique_ptr<SqliteStore> Open() {
+    absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options_, &report_);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return store.ok() ? *std::move(store) : nullptr;
+  }
+
+  std::unique_ptr<Connection> Raw() {
+    auto connection = Connection::Open(StoreNames{options_.folder}.database(), Access::kReadWrite);
+    EXPECT_TRUE(connection.ok()) << connection.status();
+    return *std::move(connection);
+  }
+
+  StoreNames names() const { return {options_.folder}; }
+
+  TemporaryFolder folder_;
+  SqliteOptions options_;
+  OpenReport report_;
+};
+
+TEST_F(OpenTest, MakesAPrivateFolderAndNothingElseOutsideIt) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  struct stat facts {};
+  ASSERT_EQ(stat(options_.folder.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0700u);
+  EXPECT_EQ(report_.state, OpenReport::State::kOk);
+  EXPECT_THAT(report_.detail, IsEmpty());
+  EXPECT_EQ(report_.migrated_from, 0);
+}
+
+TEST_F(OpenTest, GrowsItsEpochWithEveryOpen) {
+  for (uint64_t epoch = 1; epoch <= 4; ++epoch) {
+    auto store = Open();
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(store->epoch(), epoch);
+  }
+}
+
+TEST_F(OpenTest, RemembersAcrossRestarts) {
+  uint64_t settlement = 0;
+  TuningId tuning = 0;
+  {
+    auto store = Open();
+    tuning = *samples::PutTuningWithParents(*store, samples::Key());
+    settlement = *store->PutSettlement(tuning, samples::Settlement());
+  }
+  auto store = Open();
+  EXPECT_EQ(*store->PutTuning(samples::Key()), tuning);
+  EXPECT_EQ(store->LoadMemory(tuning)->settlement->id, settlement);
+}
+
+TEST_F(OpenTest, RefusesASecondDaemonAndNamesTheFirst) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  auto second = SqliteStore::Open(options_, nullptr);
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr(absl::StrCat("pid ", getpid())));
+  store = nullptr;
+  EXPECT_TRUE(SqliteStore::Open(options_, nullptr).ok()) << "the lock ends with its holder";
+}
+
+TEST_F(OpenTest, RefusesANewerSchemaAndLeavesItUntouched) {
+  Open();
+  const auto last = static_cast<int64_t>(Migrations().size());
+  {
+    auto raw = Raw();
+    ASSERT_TRUE(raw->Execute(absl::StrCat("UPDATE meta SET value=", last + 1,
+                                          " WHERE key='schema'; PRAGMA user_version=", last + 1))
+                    .ok());
+  }
+  auto store = SqliteStore::Open(options_, &report_);
+  EXPECT_EQ(store.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(store.status().message()), HasSubstr("run the newer blazed"));
+  EXPECT_EQ(*Raw()->QueryInt("PRAGMA user_version"), last + 1);
+  EXPECT_FALSE(FileExists(names().quarantine()));
+}
+
+TEST_F(OpenTest, TakesAHeaderAloneForNoVersion) {
+  Open();
+  ASSERT_TRUE(Raw()->Execute("PRAGMA user_version=77").ok());
+  ASSERT_NE(Open(), nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kFresh);
+  EXPECT_TRUE(FileExists(report_.quarantine + "/" + kDatabaseFile));
+}
+
+TEST_F(OpenTest, MigratesFromEveryEarlierVersionAndKeepsACopy) {
+  const std::vector<std::string>& steps = Migrations();
+  for (size_t from = 1; from < steps.size(); ++from) {
+    options_.folder = absl::StrCat(folder_.path(), "/from", from);
+    ASSERT_TRUE(MakeFolder(options_.folder).ok());
+    const std::vector<std::string> first(steps.begin(), steps.begin() + static_cast<long>(from));
+    ASSERT_TRUE(Migrate(*Raw(), first, [] { return absl::OkStatus(); }).ok());
+    ASSERT_NE(Open(), nullptr);
+    EXPECT_EQ(report_.migrated_from, static_cast<int64_t>(from));
+    EXPECT_THAT(ListBackups(names()), SizeIs(1));
+  }
+}
+
+TEST(Migrate, TakesEachStepOnceAndCopiesBeforeTheFirstOfAStoreWithData) {
+  auto db = *Connection::Open(":memory:", Access::kReadWrite);
+  const std::string one =
+      "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER) STRICT; CREATE TABLE t(a INTEGER);";
+  const std::string two = "INSERT INTO t VALUES(2);", three = "INSERT INTO t VALUES(3);";
+  int copies = 0;
+  const auto copy = [&copies] {
+    ++copies;
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(Migrate(*db, {one}, copy).ok());
+  EXPECT_EQ(copies, 0);
+  ASSERT_TRUE(Migrate(*db, {one, two, three}, copy).ok());
+  ASSERT_TRUE(Migrate(*db, {one, two, three}, copy).ok());
+  EXPECT_EQ(copies, 1);
+  EXPECT_EQ(*db->QueryInt("SELECT sum(a) FROM t"), 5);
+  EXPECT_EQ(*SchemaVersion(*db), 3);
+}
+
+TEST(Migrate, LeavesTheVersionWhereAStepFailed) {
+  auto db = *Connection::Open(":memory:", Access::kReadWrite);
+  const std::string one =
+      "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER) STRICT; CREATE TABLE t(a INTEGER);";
+  const std::string broken = "INSERT INTO t VALUES(2); INSERT INTO missing VALUES(1);";
+  const absl::Status status = Migrate(*db, {one, broken}, [] { return absl::OkStatus(); });
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 2"));
+  EXPECT_EQ(*SchemaVersion(*db), 1);
+  EXPECT_EQ(*db->QueryInt("SELECT count(*) FROM t"), 0);
+}
+
+TEST(Migrate, StopsWhereTheCopyCannotBeMade) {
+  auto db = *Connection::Open(":memory:", Access::kReadWrite);
+  const std::string one = "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER) STRICT;";
+  ASSERT_TRUE(Migrate(*db, {one}, [] { return absl::OkStatus(); }).ok());
+  EXPECT_FALSE(Migrate(*db, {one, "CREATE TABLE u(a INTEGER);"}, [] {
+                 return absl::ResourceExhaustedError("no room");
+               }).ok());
+  EXPECT_EQ(*SchemaVersion(*db), 1);
+}
+
+TEST(FileSystem, RefusesNetworkFileSystems) {
+  EXPECT_EQ(CheckFileSystemType(0x6969, "/home/x").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(CheckFileSystemType(static_cast<int32_t>(0xFF534D42), "/mnt").code(),
+            absl::StatusCode::kFailedPrecondition)
+      << "also where statfs answers a negative number";
+  EXPECT_TRUE(CheckFileSystemType(0xEF53, "/var").ok());
+  EXPECT_TRUE(CheckFileSystemType(0x01021994, "/tmp").ok());
+}
+
+TEST_F(OpenTest, RestoresTheNewestGoodBackupAfterDamage) {
+  TuningId tuning = 0;
+  uint64_t settlement = 0;
+  planner::SessionId last_session = 0;
+  {
+    auto store = Open();
+    tuning = *samples::PutTuningWithParents(*store, samples::Key());
+    settlement = *store->PutSettlement(tuning, samples::Settlement());
+    ASSERT_TRUE(store->Backup().ok());
+    ASSERT_TRUE(store->PutPlan(tuning, samples::Plan()).ok());
+    const std::string newest = *store->Backup();
+    std::ofstream(newest, std::ios::app) << "not what the checksum says";
+    last_session = *store->NewSessionId();
+  }
+  std::ofstream(names().database(), std::ios::trunc) << "no database at all";
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kRestored);
+  EXPECT_THAT(report_.detail, HasSubstr(report_.quarantine));
+  EXPECT_TRUE(FileExists(report_.quarantine + "/" + kDatabaseFile));
+  EXPECT_EQ(store->LoadMemory(tuning)->settlement->id, settlement);
+  EXPECT_THAT(store->LoadMemory(tuning)->plans, IsEmpty()) << "the damaged newer copy is not used";
+  EXPECT_EQ(store->epoch(), 2u) << "the epoch outlives the database";
+  EXPECT_GT(*store->NewSessionId(), last_session) << "and so do session ids";
+}
+
+TEST_F(OpenTest, BeginsEmptyWhereNothingCanBeRestored) {
+  Open();
+  std::ofstream(names().database(), std::ios::trunc) << std::string(8192, 'x');
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kFresh);
+  EXPECT_EQ(store->epoch(), 2u);
+  EXPECT_TRUE(samples::PutTuningWithParents(*store, samples::Key()).ok());
+}
+
+TEST_F(OpenTest, KeepsThreeQuarantines) {
+  for (int i = 0; i < 5; ++i) {
+    Open();
+    std::ofstream(names().database(), std::ios::trunc) << std::string(8192, 'x');
+  }
+  Open();
+  size_t folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(names().quarantine())) {
+    folders += entry.is_directory() ? 1 : 0;
+  }
+  EXPECT_EQ(folders, 3u);
+}
+
+TEST_F(OpenTest, RotatesBackupsAndVerifiesThem) {
+  options_.backups_kept = 2;
+  auto store = Open();
+  std::string last;
+  for (int i = 0; i < 4; ++i) last = *store->Backup();
+  const std::vector<std::string> backups = ListBackups(names());
+  ASSERT_THAT(backups, SizeIs(2));
+  EXPECT_EQ(backups.front(), last);
+  for (const std::string& backup : backups) EXPECT_TRUE(VerifyBackup(backup).ok());
+  std::filesystem::remove(last + kChecksumSuffix);
+  EXPECT_EQ(VerifyBackup(last).code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(OpenTest, LeavesOutRowsWhoseChecksumIsWrongAndCountsThem) {
+  TuningId tuning = 0;
+  {
+    auto store = Open();
+    tuning = *samples::PutTuningWithParents(*store, samples::Key());
+    ASSERT_TRUE(store->PutSettlement(tuning, samples::Settlement()).ok());
+    ASSERT_TRUE(store->PutPlan(tuning, samples::Plan()).ok());
+    ASSERT_TRUE(store->PutPlan(tuning, samples::Plan(2)).ok());
+    ASSERT_TRUE(store->PutRace(tuning, samples::Race()).ok());
+  }
+  ASSERT_TRUE(Raw()
+                  ->Execute("UPDATE settlement SET gain_low=0.01; UPDATE plan SET verdict=11 WHERE "
+                            "id=1; UPDATE race_pair SET pairs=x'00';")
+                  .ok());
+  auto store = Open();
+  auto memory = store->LoadMemory(tuning);
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ(memory->settlement, std::nullopt);
+  EXPECT_THAT(memory->plans, SizeIs(1));
+  EXPECT_EQ(memory->damaged_rows, 2u);
+  auto reader = store->NewReader();
+  EXPECT_THAT(*reader->Settlements({}), IsEmpty());
+  EXPECT_THAT(*reader->Plans({}), SizeIs(1));
+  EXPECT_FALSE(reader->LoadPairs(1).ok());
+  EXPECT_EQ(store->damaged_rows(), 5u);
+  ASSERT_TRUE(store->PutSettlement(tuning, samples::Settlement()).ok())
+      << "a damaged settlement makes room for the next";
+  EXPECT_TRUE(store->LoadMemory(tuning)->settlement.has_value());
+}
+
+TEST_F(OpenTest, QuarantinesAStoreWhoseTuningKeysAreDamaged) {
+  {
+    auto store = Open();
+    ASSERT_TRUE(samples::PutTuningWithParents(*store, samples::Key()).ok());
+  }
+  ASSERT_TRUE(Raw()->Execute("UPDATE tuning SET uid=0").ok());
+  ASSERT_NE(Open(), nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kFresh);
+}
+
+TEST_F(OpenTest, StopsWritingWhenTheLimitIsReachedAndReadsOn) {
+  options_.max_bytes = 400 * 1024;
+  auto store = Open();
+  const TuningId tuning = *samples::PutTuningWithParents(*store, samples::Key());
+  const uint64_t settlement = *store->PutSettlement(tuning, samples::Settlement());
+  auto reader = store->NewReader();
+  absl::Status status;
+  EventRow event = samples::Event(tuning, "big");
+  event.payload = std::string(20'000, 'x');
+  for (int i = 0; status.ok() && i < 100; ++i) status = store->PutEvent(event).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("free some space"));
+  EXPECT_EQ(reader->Settlements({})->front().record.id, settlement);
+  reader = nullptr;
+  store = nullptr;
+  options_.max_bytes = 0;
+  store = Open();
+  EXPECT_EQ(report_.state, OpenReport::State::kOk);
+  EXPECT_EQ(store->LoadMemory(tuning)->settlement->id, settlement);
+  EXPECT_TRUE(store->PutEvent(event).ok()) << "with space it goes on";
+}
+
+TEST_F(OpenTest, EndsAQueryAtItsTimeBudget) {
+  options_.read_budget = -absl::Seconds(1);
+  auto store = Open();
+  const TuningId tuning = *samples::PutTuningWithParents(*store, samples::Key());
+  ASSERT_TRUE(store->Begin().ok());
+  for (planner::RaceId id = 1; id <= 300; ++id) {
+    ASSERT_TRUE(store->PutRace(tuning, samples::Race(id, 1)).ok());
+  }
+  ASSERT_TRUE(store->Commit(Durability::kBatched).ok());
+  Page page;
+  page.limit = 1000;
+  EXPECT_EQ(store->NewReader()->Races(page).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(IdentityFile, CountsForNothingWhenDamaged) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/identity";
+  ASSERT_TRUE(WriteIdentity(path, {7, 1000}).ok());
+  EXPECT_EQ(ReadIdentity(path).epoch, 7u);
+  std::string content = *ReadWholeFile(path);
+  content[6] = '9';
+  std::ofstream(path, std::ios::trunc) << content;
+  EXPECT_EQ(ReadIdentity(path).epoch, 0u);
+  EXPECT_EQ(ReadIdentity(folder.path() + "/missing").epoch, 0u);
+}
+
+}  // namespace
+}  // namespace blazed::storage
