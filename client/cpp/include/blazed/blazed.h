@@ -165,8 +165,9 @@ typedef struct blz_host_ops {
   int (*probe)(void* user, uint64_t handle, blz_probe_sink* sink);
 
   /* Writes the signature of the latest run of `handle`: from the record of what ran, never from
-   * what was asked. Must be cheap (a stored digest): it is asked at the ends of leases and service
-   * windows. */
+   * what was asked. A probe and a step under one plan must give one signature (leave out of it what
+   * only one of them runs); a variant whose signature changes is unproven again. Must be cheap, a
+   * stored digest: it is asked after every unit and service window. */
   void (*signature)(void* user, uint64_t handle, uint8_t out[16]);
 
   /* Optional. Waits until the host's queue is empty, by one event. Null: the host waits in every

@@ -1,0 +1,224 @@
+// Units, drained points, aborts and service windows.
+#include <gtest/gtest.h>
+
+#include "tests/unit/shim/engine_fixture.h"
+
+namespace blazed::shim {
+namespace {
+
+class TimingTest : public EngineTest {
+ protected:
+  // A host that runs ahead: draining takes 50 ns, the device's clock is half of the host's.
+  void MakeQueued() {
+    ops = host.Ops();
+    ops.user = this;
+    static blz_host_ops base;
+    base = host.Ops();
+    ops.build = [](void* user, const blz_choice* c, size_t n, blz_built* out) {
+      return base.build(&static_cast<TimingTest*>(user)->host, c, n, out);
+    };
+    ops.drop = [](void* user, uint64_t handle) {
+      base.drop(&static_cast<TimingTest*>(user)->host, handle);
+    };
+    ops.probe = [](void* user, uint64_t handle, blz_probe_sink* sink) {
+      return base.probe(&static_cast<TimingTest*>(user)->host, handle, sink);
+    };
+    ops.signature = [](void* user, uint64_t handle, uint8_t out[16]) {
+      base.signature(&static_cast<TimingTest*>(user)->host, handle, out);
+    };
+    ops.drain = [](void* user) {
+      auto* test = static_cast<TimingTest*>(user);
+      ++test->drains;
+      test->clock.now += 50;
+    };
+    ops.device_clock_ns = [](void* user) { return static_cast<TimingTest*>(user)->clock.now / 2; };
+  }
+  v1::StepsDone LastDone() const {
+    const auto done = daemon.Sent(v1::ShimMessage::kStepsDone);
+    return done.empty() ? v1::StepsDone() : done.back().steps_done();
+  }
+  int drains = 0;
+};
+
+TEST_F(TimingTest, OneStepUnitsAreTheStepsOwnTimes) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 2);
+  for (const uint64_t ns : {1000, 2000, 3000, 4000}) {
+    clock.now += 777;  // between steps: another batch is fetched
+    Step(ns);
+  }
+  const auto done = LastDone();
+  ASSERT_EQ(done.units_size(), 4);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(done.units(i).host_ns(), 1000u * (i + 1));
+  EXPECT_EQ(done.complete(), 1u);
+  EXPECT_EQ(done.first_step(), step - 3);
+  EXPECT_EQ(done.units(0).device_ns(), 0u);
+}
+
+TEST_F(TimingTest, WarmStepsAreRunAndNotCounted) {
+  MakeQueued();
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {0}, 2, 3, 0, 0});
+  for (int i = 0; i < 5; ++i) Step(i < 2 ? 100'000 : 100);
+  Steps(5);
+  EXPECT_EQ(ran, (std::vector<uint64_t>{0, 0, 0, 0, 0, handle, handle, handle, handle, handle}));
+  const auto done = LastDone();
+  ASSERT_EQ(done.units_size(), 2);
+  EXPECT_EQ(done.units(0).host_ns(), 3 * 100u + 50);
+  EXPECT_EQ(done.units(0).device_ns(), (3 * 100u + 50) / 2);
+  EXPECT_EQ(done.units(1).host_ns(), 3 * 1000u + 50);
+  EXPECT_EQ(done.drain_ns(), 4 * 50u);
+}
+
+TEST_F(TimingTest, NeighboursWithoutWarmStepsShareOneDrainedPoint) {
+  MakeQueued();
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 2, {0}, 0, 1, 0, 0});
+  Steps(4);
+  EXPECT_EQ(drains, 5);
+  EXPECT_EQ(LastDone().units_size(), 4);
+}
+
+TEST_F(TimingTest, FlagsOfAnyStepMarkTheUnit) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {0}, 1, 2, 0, 0});
+  Step(1000, BLZ_STEP_CHECKPOINT);
+  Step();
+  Step(1000, BLZ_STEP_EVALUATION);
+  Steps(3);
+  EXPECT_EQ(LastDone().units(0).flags(), 3u);
+  EXPECT_EQ(LastDone().units(1).flags(), 0u);
+}
+
+TEST_F(TimingTest, ASlowChallengerEndsTheLeaseAsALoss) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 4, 5000);
+  Step();
+  Step(6000);
+  EXPECT_EQ(Step(), 0u);
+  const auto done = LastDone();
+  ASSERT_EQ(done.units_size(), 2);
+  EXPECT_EQ(done.units(1).flags(), uint32_t{v1::UNIT_FLAG_ABORTED});
+  EXPECT_EQ(done.units(1).host_ns(), 6000u);
+  EXPECT_EQ(done.complete(), 0u);
+}
+
+TEST_F(TimingTest, ASlowChampionIsNoLoss) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 1, 5000);
+  Step(9000);
+  Step();
+  EXPECT_EQ(LastDone().units(0).flags(), 0u);
+  EXPECT_EQ(LastDone().complete(), 1u);
+}
+
+TEST_F(TimingTest, AnAbortInTheFirstStepOfALongUnitDoesNotRunTheRest) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {1}, 2, 8, 0, 5000});
+  Step(6000);
+  EXPECT_EQ(LastDone().units_size(), 1);
+  EXPECT_EQ(Step(), 0u);
+}
+
+TEST_F(TimingTest, AfterTheDeadlineTheRestIsNotRun) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  RunPairs run{77, 0, 1, 4, {0}, 0, 1, 2500, 0};
+  daemon.Orders(run);
+  Steps(8);
+  EXPECT_EQ(LastDone().units_size(), 3);
+  EXPECT_EQ(LastDone().complete(), 0u);
+}
+
+TEST_F(TimingTest, AnAbsurdDeadlineDoesNotWrap) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {0}, 0, 1, UINT64_MAX, UINT64_MAX});
+  Steps(2);
+  EXPECT_EQ(LastDone().complete(), 1u);
+}
+
+TEST_F(TimingTest, AnExpiredLeaseRunsNothing) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {1}, 0, 1, 1, 0});
+  clock.now += 10;
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(LastDone().units_size(), 0);
+}
+
+TEST_F(TimingTest, AStepBegunAndNotEndedStartsItsUnitAgain) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {0}, 0, 2, 0, 0});
+  Step(100);
+  engine->BeginStep(++step);
+  clock.now += 1'000'000;
+  Step(100);
+  Step(100);
+  Steps(2);
+  EXPECT_EQ(LastDone().units(0).host_ns(), 200u);
+}
+
+TEST_F(TimingTest, SixteenOfEvery256StepsMakeAWindow) {
+  Start();
+  for (int i = 0; i < 600; ++i) {
+    clock.now += 5;
+    Step(100);
+  }
+  ASSERT_EQ(daemon.windows.size(), 2u);
+  EXPECT_EQ(daemon.windows[0].first_step, 256u);
+  EXPECT_EQ(daemon.windows[0].steps, 16u);
+  EXPECT_EQ(daemon.windows[0].host_ns, 1600u);
+  EXPECT_EQ(daemon.windows[1].first_step, 512u);
+}
+
+TEST_F(TimingTest, AQueuedHostsWindowIsItsWholeSpan) {
+  MakeQueued();
+  Start();
+  for (int i = 0; i < 300; ++i) {
+    clock.now += 5;
+    Step(100);
+  }
+  ASSERT_EQ(daemon.windows.size(), 1u);
+  EXPECT_EQ(daemon.windows[0].host_ns, 1600u + 15 * 5);
+  EXPECT_EQ(drains, 0);
+}
+
+TEST_F(TimingTest, AFlaggedStepSpoilsItsWindow) {
+  Start();
+  for (int i = 1; i <= 300; ++i) Step(100, i == 260 ? BLZ_STEP_EVALUATION : 0);
+  EXPECT_TRUE(daemon.windows.empty());
+}
+
+TEST_F(TimingTest, AWindowIsOfOnePlan) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  while (step < 260) Step();
+  OrderAdopt(1);
+  while (step < 300) Step();
+  EXPECT_TRUE(daemon.windows.empty());
+  while (step < 600) Step();
+  ASSERT_EQ(daemon.windows.size(), 1u);
+  EXPECT_EQ(daemon.windows[0].variant, 1u);
+}
+
+TEST_F(TimingTest, AChampionWhoseSignatureChangedIsStoodDownByItsWindow) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderAdopt(1, true);
+  EXPECT_EQ(Step(), handle);
+  host.signatures[handle] = DigestOf(3);
+  while (step < 300) Step();
+  EXPECT_EQ(ran.back(), 0u);
+}
+
+}  // namespace
+}  // namespace blazed::shim
