@@ -22,7 +22,7 @@ struct Fault;
 struct BuildOptions {
   // Working set a merged block's tile is sized to. Larger tiles mean fewer passes through the
   // interpreter, smaller ones stay nearer to the core.
-  int64_t tile_bytes = 128 * 1024;
+  int64_t tile_bytes = 32 * 1024;
   // A merged block whose one-row scratch would exceed this is split, whatever the plan asks;
   // the dispatch record shows it.
   int64_t scratch_cap_bytes = 1024 * 1024;
@@ -33,14 +33,15 @@ struct BuildOptions {
   const Fault* fault = nullptr;
 };
 
-// One tensor a probe copied out. Exactly one of the two vectors is filled.
+// One tensor a probe copied out: outputs, gradients, the loss, and parameters and state as the
+// optimiser would leave them (outputs named "next/...") in f32, predictions in i32; the other
+// vector is empty.
 struct ProbeTensor {
   std::string name;
   graph::Role role = graph::Role::kOutput;
   graph::Shape shape;
-  std::vector<float>
-      f32;  // outputs, gradients, the loss, and parameters as the optimiser would leave them
-  std::vector<int32_t> i32;  // predictions: column of the largest logit of each row
+  std::vector<float> f32;
+  std::vector<int32_t> i32;  // column of the largest logit of each row
 };
 
 struct StepResult {

@@ -15,7 +15,7 @@ struct Sizes {
 
 inline constexpr Sizes kChainSizes = {1024, 1, 256, 1, 1};
 inline constexpr Sizes kMlpSizes = {256, 1, 128, 2, 1};
-inline constexpr Sizes kAttentionSizes = {128, 64, 4, 2, 4};
+inline constexpr Sizes kAttentionSizes = {64, 256, 2, 2, 4};
 
 // Each builds the whole graph in the options' regime; an error names what does not fit.
 absl::StatusOr<graph::Graph> BuildChain(const WorkloadOptions& options);

@@ -61,8 +61,6 @@ inline void PackTransposed(const Head& h, const float* from, float* to) {
 // `keys`.
 inline void Products(const Head& h, const float* left, int64_t left_stride, const float* packed,
                      int64_t first, int64_t rows, int64_t keys, float* out, int64_t out_stride) {
-  const int64_t wide = PaddedLanes(keys);
-  for (int64_t m = 0; m < rows; ++m) Zero(out + m * out_stride, wide);
   RunMicroGemm({.a = left,
                 .a_row = left_stride,
                 .a_k = 1,
@@ -71,8 +69,9 @@ inline void Products(const Head& h, const float* left, int64_t left_stride, cons
                 .c = out,
                 .c_row = out_stride,
                 .m = rows,
-                .n = wide,
-                .k = h.dim});
+                .n = PaddedLanes(keys),
+                .k = h.dim,
+                .carried = false});
 }
 
 inline V Ceil(V t) {
@@ -154,8 +153,8 @@ inline void ForwardMaterialised(const Head& h, float* weights, float* out, int64
     h.statistics[r * h.statistics_stride + 1] = SumRow(row, h.padded_seq);
   }
   float* sums = h.rest;
-  Zero(sums, h.seq * h.padded_dim);
-  RunMicroGemm({weights, h.padded_seq, 1, h.v, h.stride, sums, h.padded_dim, h.seq, h.dim, h.seq});
+  RunMicroGemm(
+      {weights, h.padded_seq, 1, h.v, h.stride, sums, h.padded_dim, h.seq, h.dim, h.seq, false});
   for (int64_t r = 0; r < h.seq; ++r) {
     DivideRow(sums + r * h.padded_dim, h.dim, h.statistics[r * h.statistics_stride + 1],
               out + r * out_stride);
@@ -179,13 +178,11 @@ inline void RescaleRow(const Head& h, QueryBlock* b, int64_t row, float maximum)
     Store(sums + d, ScaleByPower(Load(sums + d), power));
   }
   b->total[row] = First(ScaleByPower(Broadcast(b->total[row]), power));
-  b->maximum[row] = maximum;
 }
 
 enum class Maximum : uint8_t { kRunning, kGiven };
 
 inline void WalkKeys(const Head& h, Maximum mode, QueryBlock* b) {
-  Zero(b->sums, b->rows * h.padded_dim);
   Zero(b->total, b->rows);
   const int64_t limit = b->first + b->rows;
   for (int64_t k0 = 0; k0 < limit; k0 += kKeyBlock) {
@@ -198,15 +195,15 @@ inline void WalkKeys(const Head& h, Maximum mode, QueryBlock* b) {
       const int64_t valid = ValidKeys(b->first + r, k0, keys);
       const float before = b->range[r].ceiling;
       ScaleRow(row, wide, valid, h.log2_scale, &b->range[r]);
-      if (mode == Maximum::kRunning && (k0 == 0 || b->range[r].ceiling > before)) {
-        if (k0 == 0) b->maximum[r] = b->range[r].ceiling;
-        RescaleRow(h, b, r, b->range[r].ceiling);
+      if (mode == Maximum::kRunning && b->range[r].ceiling > before) {
+        if (k0 > 0) RescaleRow(h, b, r, b->range[r].ceiling);
+        b->maximum[r] = b->range[r].ceiling;
       }
       WeighRow(row, wide, valid, b->maximum[r]);
       b->total[r] = b->total[r] + SumRow(row, wide);
     }
     RunMicroGemm({b->scores, kKeyBlock, 1, h.v + k0 * h.stride, h.stride, b->sums, h.padded_dim,
-                  b->rows, h.dim, keys});
+                  b->rows, h.dim, keys, k0 > 0});
   }
 }
 

@@ -79,11 +79,11 @@ struct Rectangle {
 // Carries the three gradient chains on over the rectangle.
 inline void ChainGrads(const Head& h, const HeadGrad& g, const Rectangle& t) {
   RunMicroGemm({t.slopes, t.stride, 1, h.k + t.k0 * h.stride, h.stride, g.dq + t.q0 * h.stride,
-                h.stride, t.rows, h.dim, t.keys});
+                h.stride, t.rows, h.dim, t.keys, true});
   RunMicroGemm({t.slopes, 1, t.stride, h.q + t.q0 * h.stride, h.stride, g.dk + t.k0 * h.stride,
-                h.stride, t.keys, h.dim, t.rows});
+                h.stride, t.keys, h.dim, t.rows, true});
   RunMicroGemm({t.weights, 1, t.stride, g.d_out + t.q0 * g.out_stride, g.out_stride,
-                g.dv + t.k0 * h.stride, h.stride, t.keys, h.dim, t.rows});
+                g.dv + t.k0 * h.stride, h.stride, t.keys, h.dim, t.rows, true});
 }
 
 inline void BackwardMaterialised(const Head& h, const HeadGrad& g, float* weights) {

@@ -15,13 +15,16 @@ struct MicroGemm {
   float* c;  // C[m][n] = c[m*c_row + n]
   int64_t c_row;
   int64_t m, n, k;
+  bool carried;  // chains start from C, else from +0 and C is only written
 };
 
 // Rows [m0, m0+kRows) and up to 16 columns from n0.
 template <int kRows>
 inline void MicroTile(const MicroGemm& g, int64_t m0, int64_t n0, int64_t count) {
   V acc[kRows];
-  for (int i = 0; i < kRows; ++i) acc[i] = LoadUpTo(g.c + (m0 + i) * g.c_row + n0, count);
+  for (int i = 0; i < kRows; ++i) {
+    acc[i] = g.carried ? LoadUpTo(g.c + (m0 + i) * g.c_row + n0, count) : Broadcast(0.0f);
+  }
   const float* a = g.a + m0 * g.a_row;
   const float* b = g.b + n0;
   if (count == kLanes) {
@@ -45,8 +48,9 @@ template <int kRows>
 inline void MicroTileWide(const MicroGemm& g, int64_t m0, int64_t n0) {
   V left[kRows], right[kRows];
   for (int i = 0; i < kRows; ++i) {
-    left[i] = Load(g.c + (m0 + i) * g.c_row + n0);
-    right[i] = Load(g.c + (m0 + i) * g.c_row + n0 + kLanes);
+    const float* c = g.c + (m0 + i) * g.c_row + n0;
+    left[i] = g.carried ? Load(c) : Broadcast(0.0f);
+    right[i] = g.carried ? Load(c + kLanes) : Broadcast(0.0f);
   }
   const float* a = g.a + m0 * g.a_row;
   const float* b = g.b + n0;
