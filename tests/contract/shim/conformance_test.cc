@@ -360,6 +360,7 @@ TEST_F(Conformance, AFloodOfDirectivesIsBounded) {
   daemon->Send(progress);
   host.StepUntil(session, [&] { return session.Status().candidates == 77; });
   EXPECT_EQ(host.Step(session), 0u);
+  EXPECT_EQ(session.Status().reconnects, 0u) << "the stream did not survive it";
 }
 
 TEST_F(Conformance, GoodbyeIsSaidOnce) {

@@ -1,5 +1,6 @@
 #include "tests/contract/shim/test_daemon.h"
 
+#include <grpc/grpc.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -76,6 +77,9 @@ class TestDaemon::Stream final
 
 TestDaemon::TestDaemon(std::string socket, Greeting greeting, std::string token)
     : greeting_(greeting), token_(std::move(token)) {
+  // gRPC's library stays up between servers: its own shutdown can take ten seconds.
+  static const bool kept = (grpc_init(), true);
+  EXPECT_TRUE(kept);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
   builder.RegisterService(this);
