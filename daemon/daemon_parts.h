@@ -1,0 +1,69 @@
+// Everything the daemon is made of, in the order of construction. Private to Daemon.
+#pragma once
+
+#include <utility>  // before Asio: its 1.74 coroutine headers do not include what they use
+
+#include <boost/asio/signal_set.hpp>
+#include <memory>
+#include <optional>
+
+#include "daemon/base/quarantine.h"
+#include "daemon/base/task_group.h"
+#include "daemon/daemon.h"
+#include "daemon/rpc/admin_service.h"
+#include "daemon/rpc/identity_table.h"
+#include "daemon/rpc/listener.h"
+#include "daemon/rpc/read_peer.h"
+#include "daemon/rpc/server.h"
+#include "daemon/rpc/socket_path.h"
+#include "daemon/rpc/tuner_service.h"
+#include "daemon/session/asio_loop.h"
+#include "daemon/session/session_table.h"
+#include "daemon/session/store_recorder.h"
+#include "storage/writer.h"
+
+namespace blazed {
+
+struct Daemon::Parts {
+  Parts(Flags f, Config c);
+
+  // daemon_start.cc
+  absl::Status OpenStore();
+  absl::Status BindSockets();
+  void MakeSessions();
+  absl::Status StartServers();
+  void StartTasks();
+  void WatchSignals();
+  void Admit(rpc::Server& server, UniqueFd socket);
+  void BuildReport(planner::SessionId session,
+                   std::function<void(absl::StatusOr<std::string>)> answer);
+
+  // daemon_run.cc; on the strand unless said otherwise
+  void OnSignal(int number);
+  void Reload();
+  void StoreFailed();
+  void Drain(absl::Duration patience);
+  void StopAll();  // the main thread
+
+  const Flags flags;
+  Config config;  // the strand's once tasks run
+  Quarantine quarantine;
+  std::unique_ptr<storage::Writer> writer;
+  std::unique_ptr<storage::Reader> reader;
+  std::optional<rpc::BoundSocket> socket, admin_socket;
+  session::AsioLoop loop;     // the control strand
+  session::AsioLoop queries;  // reports, which read the store
+  std::unique_ptr<session::StoreRecorder> recorder;
+  std::unique_ptr<session::SessionTable> sessions;
+  std::unique_ptr<rpc::IdentityTable> identities;
+  std::unique_ptr<rpc::TunerService> tuner;
+  std::unique_ptr<rpc::AdminService> admin;
+  std::unique_ptr<rpc::Server> server, admin_server;
+  std::unique_ptr<rpc::Listener> listener, admin_listener;
+  std::unique_ptr<boost::asio::signal_set> signals;
+  absl::Duration patience = absl::Seconds(2);
+  bool draining = false;
+  TaskGroup tasks;
+};
+
+}  // namespace blazed

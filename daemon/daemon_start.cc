@@ -1,0 +1,228 @@
+// Start-up, each part in its turn.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "blazed_version.h"
+#include "daemon/base/log.h"
+#include "daemon/base/notify.h"
+#include "daemon/daemon_parts.h"
+#include "daemon/machine/device.h"
+#include "storage/memory/memory_store.h"
+#include "storage/sqlite/sqlite_store.h"
+
+namespace blazed {
+
+namespace field = log::field;
+
+namespace {
+
+constexpr char kSystemLocks[] = "/run/lock";
+constexpr char kSystemSocket[] = "/run/blazed/blazed.sock";
+
+// Descriptors below are for files, the store and gRPC; connections live above.
+constexpr int kFirstConnection = 256;
+
+// As many descriptors as the system allows; answers the number.
+int RaiseDescriptorLimit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
+}
+
+session::DeviceLocks LocksOf(const Config& config) {
+  if (!config.device_lock_dir.empty()) {
+    return session::DeviceLocks(config.device_lock_dir, config.device_lock_dir);
+  }
+  const bool system = config.socket == kSystemSocket;
+  return session::DeviceLocks(kSystemLocks, system ? kSystemLocks : config.state_dir);
+}
+
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
+  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("cannot make the state folder ", folder, ": ",
+                                                    strerror(errno), "; give --state DIR"));
+}
+
+absl::StatusOr<std::unique_ptr<storage::Store>> MakeStore(const Config& config) {
+  if (config.store == StoreKind::kMemory) return std::make_unique<storage::MemoryStore>();
+  storage::SqliteOptions options;
+  options.folder = config.state_dir;
+  storage::OpenReport report;
+  auto store = storage::SqliteStore::Open(options, &report);
+  if (!store.ok()) return store.status();
+  if (!report.detail.empty()) {
+    log::Warning("the store was damaged",
+                 {{field::kReason, report.detail}, {field::kPath, report.quarantine}});
+  }
+  return *std::move(store);
+}
+
+}  // namespace
+
+Daemon::Parts::Parts(Flags f, Config c)
+    : flags(std::move(f)), config(std::move(c)), loop(SystemClock()), queries(SystemClock()) {}
+
+absl::Status Daemon::Parts::OpenStore() {
+  if (absl::Status made = MakeFolder(config.state_dir); !made.ok()) return made;
+  auto store = MakeStore(config);
+  if (!store.ok()) return store.status();
+  storage::WriterOptions options;
+  options.housekeeping_failed = [](const std::string& what) {
+    log::Warning("the store's housekeeping failed", {{field::kReason, what}});
+  };
+  writer = std::make_unique<storage::Writer>(*std::move(store), std::move(options));
+  reader = writer->NewReader();
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::Parts::BindSockets() {
+  absl::StatusOr<rpc::PassedSockets> passed = rpc::TakePassedSockets();
+  if (!passed.ok()) return passed.status();
+  if (passed->main.valid()) {
+    socket.emplace(rpc::BoundSocket::Inherited(std::move(passed->main)));
+  } else {
+    auto bound = rpc::BoundSocket::Bind(config.socket, config.socket_mode);
+    if (!bound.ok()) return bound.status();
+    socket.emplace(*std::move(bound));
+  }
+  if (passed->admin.valid()) {
+    admin_socket.emplace(rpc::BoundSocket::Inherited(std::move(passed->admin)));
+  } else if (!config.admin_socket.empty()) {
+    auto bound = rpc::BoundSocket::Bind(config.admin_socket, 0600);
+    if (!bound.ok()) return bound.status();
+    admin_socket.emplace(*std::move(bound));
+  }
+  return absl::OkStatus();
+}
+
+void Daemon::Parts::MakeSessions() {
+  recorder = std::make_unique<session::StoreRecorder>(*writer, loop, quarantine,
+                                                      [this] { StoreFailed(); });
+  sessions = std::make_unique<session::SessionTable>(loop, *recorder, quarantine, LocksOf(config),
+                                                     machine::DescribeDevice, config.session);
+  identities = std::make_unique<rpc::IdentityTable>(kFirstConnection, RaiseDescriptorLimit());
+}
+
+absl::Status Daemon::Parts::StartServers() {
+  tuner = std::make_unique<rpc::TunerService>(
+      loop, *sessions, *identities,
+      [this](planner::SessionId session, auto answer) { BuildReport(session, std::move(answer)); },
+      config.rpc);
+  auto started = rpc::Server::Start({tuner.get()}, config.rpc);
+  if (!started.ok()) return started.status();
+  server = *std::move(started);
+  for (const char* name : {"", "blazed.v1.Tuner", "store"}) {
+    server->SetServing(name, rpc::Serving::kYes);
+  }
+  listener = std::make_unique<rpc::Listener>(
+      loop.context(), socket->TakeListening(),
+      [this](UniqueFd connection) { Admit(*server, std::move(connection)); });
+  if (!admin_socket) return absl::OkStatus();
+  admin = std::make_unique<rpc::AdminService>(
+      *identities, [this](absl::Duration patience, std::function<void(size_t)> answer) {
+        loop.Post([this, patience, answer = std::move(answer)] {
+          answer(sessions->size());
+          Drain(patience);
+        });
+      });
+  started = rpc::Server::Start({admin.get()}, config.rpc);
+  if (!started.ok()) return started.status();
+  admin_server = *std::move(started);
+  admin_listener = std::make_unique<rpc::Listener>(
+      loop.context(), admin_socket->TakeListening(),
+      [this](UniqueFd connection) { Admit(*admin_server, std::move(connection)); });
+  return absl::OkStatus();
+}
+
+// On the strand. A connection that is one too many is closed here, before gRPC spends anything on
+// it.
+void Daemon::Parts::Admit(rpc::Server& to, UniqueFd connection) {
+  absl::StatusOr<session::Peer> peer = rpc::ReadPeer(connection.get());
+  if (!peer.ok()) return;
+  const uint32_t uid = peer->uid;
+  absl::StatusOr<int> number =
+      identities->Admit(std::move(connection), *std::move(peer), config.rpc.connections_per_user);
+  if (!number.ok()) {
+    log::Warning("connection closed at accept",
+                 {{field::kUid, uid}, {field::kReason, std::string(number.status().message())}});
+    return;
+  }
+  to.Serve(*number);
+}
+
+void Daemon::Parts::StartTasks() {
+  tasks.Start(
+      "queries",
+      [this] {
+        queries.Run();
+        return absl::OkStatus();
+      },
+      [this] { queries.Stop(); });
+  tasks.Start(
+      "control",
+      [this] {
+        loop.Run();
+        return absl::OkStatus();
+      },
+      [this] { loop.Stop(); });
+  loop.Post([this] {
+    listener->Start();
+    if (admin_listener) admin_listener->Start();
+  });
+}
+
+void Daemon::Parts::WatchSignals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  signals = std::make_unique<boost::asio::signal_set>(loop.context(), SIGTERM, SIGINT, SIGHUP);
+  loop.Post([this] { OnSignal(0); });
+}
+
+// Everything the session caused is written first, then read by the queries' thread.
+void Daemon::Parts::BuildReport(planner::SessionId session,
+                                std::function<void(absl::StatusOr<std::string>)> answer) {
+  absl::Status taken = writer->Submit(
+      storage::Durability::kSynced, [](storage::Store&) { return absl::OkStatus(); },
+      [this, session, answer](const absl::Status& written) {
+        if (!written.ok()) return answer(written);
+        queries.Post([this, session, answer] { answer(absl::UnimplementedError("")); });
+      });
+  if (!taken.ok()) answer(taken);
+}
+
+Daemon::Daemon(Flags flags, Config config)
+    : parts_(std::make_unique<Parts>(std::move(flags), std::move(config))) {}
+
+Daemon::~Daemon() = default;
+
+absl::Status Daemon::Start() {
+  Parts& parts = *parts_;
+  log::Level level = log::Level::kInfo;
+  log::ParseLevel(parts.config.log_level, &level);
+  // Signals first: one that comes early must find its watcher, not end the program halfway.
+  parts.WatchSignals();
+  if (absl::Status status = parts.OpenStore(); !status.ok()) return status;
+  if (absl::Status status = parts.BindSockets(); !status.ok()) return status;
+  log::Start(level);
+  parts.MakeSessions();
+  if (absl::Status status = parts.StartServers(); !status.ok()) return status;
+  parts.StartTasks();
+  log::Info("serving", {{field::kPath, parts.config.socket},
+                        {field::kVersion, BLAZED_VERSION},
+                        {field::kEpoch, parts.writer->epoch()}});
+  NotifyServiceManager("READY=1\nSTATUS=serving");
+  return absl::OkStatus();
+}
+
+}  // namespace blazed

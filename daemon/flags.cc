@@ -1,0 +1,72 @@
+#include "daemon/flags.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "blazed_version.h"
+#include "daemon/exit_codes.h"
+
+namespace blazed {
+namespace {
+
+constexpr char kSystemConfig[] = "/etc/blazed/blazed.toml";
+
+constexpr char kFooter[] =
+    "Exit codes: 0 stopped as asked, 1 failed while running, 2 wrong usage or configuration,\n"
+    "3 the socket or the store is in use or cannot be taken.";
+
+}  // namespace
+
+Flags ParseFlags(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("blazed measures fusion plans on real training steps and keeps the winners",
+               "blazed");
+  app.footer(kFooter);
+  app.set_version_flag("--version",
+                       absl::StrCat("blazed ", BLAZED_VERSION, " (", BLAZED_COMMIT, ")"));
+  bool check = false;
+  app.add_option("--config", flags.config_path,
+                 absl::StrCat("configuration file; without it ", kSystemConfig, " if it exists"));
+  app.add_option("--socket", flags.socket, "path of the socket that shims connect to");
+  app.add_option("--state", flags.state_dir, "folder of the store");
+  app.add_option("--log-level", flags.log_level, "debug, info, warning or error")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.add_flag("--check-config", check, "say whether the configuration is good, and exit");
+  CLI::App* config = app.add_subcommand("config", "print the configuration that is built in");
+  config->require_subcommand(1);
+  CLI::App* defaults = config->add_subcommand("default", "every key with its default, as TOML");
+  CLI::App* docs = config->add_subcommand("docs", "every key as the table of docs/config.md");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    flags.verb = Verb::kExit;
+    flags.exit_code = code == 0 ? kExitDone : kExitUsage;
+    return flags;
+  }
+  if (defaults->parsed()) flags.verb = Verb::kPrintDefaults;
+  if (docs->parsed()) flags.verb = Verb::kPrintDocumentation;
+  if (check) flags.verb = Verb::kCheckConfig;
+  if (flags.config_path.empty() && access(kSystemConfig, F_OK) == 0) {
+    flags.config_path = kSystemConfig;
+  }
+  return flags;
+}
+
+absl::StatusOr<Config> ConfigOf(const Flags& flags) {
+  Config config;
+  if (!flags.config_path.empty()) {
+    absl::StatusOr<Config> loaded = LoadConfig(flags.config_path);
+    if (!loaded.ok()) return loaded.status();
+    config = *std::move(loaded);
+  }
+  if (!flags.socket.empty()) config.socket = flags.socket;
+  if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
+  if (!flags.log_level.empty()) config.log_level = flags.log_level;
+  if (absl::Status status = ResolvePlaces(&config); !status.ok()) return status;
+  return config;
+}
+
+}  // namespace blazed

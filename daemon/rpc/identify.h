@@ -1,0 +1,25 @@
+// Whose call this is, and whether it speaks our protocol at all.
+#pragma once
+
+#include <grpcpp/server_context.h>
+
+#include "absl/status/statusor.h"
+#include "daemon/rpc/caller.h"
+#include "daemon/rpc/identity_table.h"
+#include "daemon/session/peer.h"
+
+namespace blazed::rpc {
+
+// Metadata that every call must carry; no browser and no other protocol can send it by accident.
+inline constexpr char kProtocolKey[] = "blazed-protocol";
+inline constexpr char kProtocolVersion[] = "1";
+
+// INVALID_ARGUMENT without the metadata, FAILED_PRECONDITION for another protocol version,
+// UNAUTHENTICATED for a connection that this daemon did not accept itself.
+absl::StatusOr<session::Peer> Identify(const grpc::CallbackServerContext& context,
+                                       IdentityTable& identities);
+
+// The same for services that see only a Caller. `identities` outlives the answer.
+CallerOf MakeCallerOf(IdentityTable& identities);
+
+}  // namespace blazed::rpc

@@ -1,0 +1,57 @@
+#include "daemon/rpc/read_peer.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/base/process.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77  // Linux 6.5; Debian 12's headers are older than that
+#endif
+
+namespace blazed::rpc {
+namespace {
+
+// SO_PEERPIDFD names the very process that connected. Before Linux 6.5 the pid is opened: between
+// connect and here it could have been used again, which the start time in Peer::process then shows.
+std::shared_ptr<const UniqueFd> ReadPidfd(int socket, pid_t pid) {
+  int fd = -1;
+  socklen_t size = sizeof(fd);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &size) == 0 && fd >= 0) {
+    return std::make_shared<const UniqueFd>(fd);
+  }
+  if (pid == 0) return nullptr;
+  UniqueFd opened = OpenPidfd(pid);
+  if (!opened.valid()) return nullptr;
+  return std::make_shared<const UniqueFd>(std::move(opened));
+}
+
+}  // namespace
+
+std::string PrincipalOf(uint32_t uid, std::string_view container) {
+  std::string principal = absl::StrCat("uid:", uid);
+  if (!container.empty()) absl::StrAppend(&principal, " container:", std::string(container));
+  return principal;
+}
+
+absl::StatusOr<session::Peer> ReadPeer(int socket) {
+  ucred credentials{};
+  socklen_t size = sizeof(credentials);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot read who connected: ", strerror(errno), "; connect again"));
+  }
+  session::Peer peer;
+  peer.uid = credentials.uid;
+  peer.gid = credentials.gid;
+  peer.pid = credentials.pid;
+  peer.pidfd = ReadPidfd(socket, credentials.pid);
+  if (peer.pid != 0) peer.process = ProcessName(peer.pid, StartTicks(peer.pid));
+  peer.principal = PrincipalOf(peer.uid, peer.pid == 0 ? "" : ContainerOf(CgroupText(peer.pid)));
+  return peer;
+}
+
+}  // namespace blazed::rpc

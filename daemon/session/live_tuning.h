@@ -1,0 +1,18 @@
+// A tuning that has a session. Private to Tunings.
+#pragma once
+
+#include <map>
+
+#include "daemon/session/tunings.h"
+
+namespace blazed::session {
+
+struct Tunings::Live {
+  storage::TuningId id = 0;
+  storage::TuningKey key;
+  planner::WorkloadSpec workload;
+  planner::Tuning tuning;
+  std::map<planner::SessionId, Member> members;
+};
+
+}  // namespace blazed::session

@@ -1,0 +1,109 @@
+// Hello to Welcome.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/base/log.h"
+#include "daemon/session/grant.h"
+#include "daemon/session/session_table.h"
+
+namespace blazed::session {
+
+namespace field = log::field;
+
+void SessionTable::Open(Stream& stream, uint64_t sequence, Hello hello, Done done) {
+  if (stream.session != nullptr) {
+    Refuse(*stream.session, sequence, "this stream has its session; send Hello once");
+    return done(absl::OkStatus());
+  }
+  if (!IsDeviceKey(hello.device)) {
+    return done(absl::InvalidArgumentError(
+        absl::StrCat("device \"", hello.device, "\" is neither cpu nor a GPU's UUID; send one")));
+  }
+  if (std::shared_ptr<Session> session = FindResumable(hello, stream.peer)) {
+    Resume(stream, session);
+    return done(absl::OkStatus());
+  }
+  if (absl::Status room = CheckRoom(stream.peer.uid); !room.ok()) return done(room);
+  std::shared_ptr<Session> session = MakeSession(stream, std::move(hello));
+  stream.session = session;
+  ++opening_[session->peer.uid];
+  recorder_.OpenSession(session->row, [this, alive = alive_, session, done = std::move(done)](
+                                          absl::StatusOr<planner::SessionId> id) {
+    if (*alive) Opened(session, std::move(id), done);
+  });
+}
+
+absl::Status SessionTable::CheckRoom(uint32_t uid) const {
+  auto opening = opening_.find(uid);
+  uint32_t count = opening == opening_.end() ? 0 : opening->second;
+  for (const auto& [id, session] : sessions_) count += session->peer.uid == uid;
+  if (count < options_.sessions_per_user) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("user ", uid, " has ", count,
+                   " sessions, which is the limit; end one or raise limits.sessions_per_user"));
+}
+
+std::shared_ptr<Session> SessionTable::MakeSession(const Stream& stream, Hello hello) {
+  auto session = std::make_shared<Session>();
+  session->token = MakeToken();
+  session->peer = stream.peer;
+  session->link = stream.link;
+  session->attached = loop_.Now();
+  const Granted granted = Grant(hello, options_, locks_.Own(hello.device), quarantine_.cause());
+  session->mode = granted.mode;
+  session->mode_reason = granted.reason;
+  storage::SessionRow& row = session->row;
+  row.uid = stream.peer.uid;
+  row.pid = stream.peer.pid;
+  row.process = stream.peer.process;
+  row.job = hello.job.empty() ? absl::StrCat("pid-", stream.peer.pid) : hello.job;
+  row.host_name = hello.host_name;
+  row.device = hello.device;
+  row.mode = granted.mode;
+  row.attached_ns = loop_.WallNs();
+  session->hello = std::move(hello);
+  return session;
+}
+
+void SessionTable::Opened(const std::shared_ptr<Session>& session,
+                          absl::StatusOr<planner::SessionId> id, const Done& done) {
+  if (--opening_[session->peer.uid] == 0) opening_.erase(session->peer.uid);
+  if (!id.ok()) {
+    for (auto& [link, stream] : streams_) {
+      if (stream.session == session) stream.session = nullptr;
+    }
+    return done(absl::UnavailableError(absl::StrCat(
+        "the store took no session: ", id.status().message(), "; train on and attach later")));
+  }
+  session->id = *id;
+  session->row.id = *id;
+  session->stage = Stage::kOpen;
+  sessions_.emplace(*id, session);
+  log::Info("session opened", {{field::kSession, *id},
+                               {field::kPrincipal, session->peer.principal},
+                               {field::kPid, session->peer.pid},
+                               {field::kJob, session->row.job},
+                               {field::kHost, session->hello.host_name},
+                               {field::kDevice, session->hello.device},
+                               {field::kReason, session->mode_reason}});
+  Welcome(*session);
+  done(absl::OkStatus());
+  if (session->link == nullptr) {
+    // The stream was lost while the store worked; nobody knows the token, so nobody comes back.
+    return End(session, "the stream was lost before Welcome", absl::OkStatus());
+  }
+  WatchProcess(session);
+}
+
+void SessionTable::Welcome(const Session& session) {
+  if (session.link == nullptr) return;
+  session::Welcome welcome;
+  welcome.token = session.token;
+  welcome.epoch = recorder_.epoch();
+  welcome.mode = session.mode;
+  welcome.mode_reason = session.mode_reason;
+  welcome.probe_batches = options_.tuning.probe_batches;
+  session.link->Send(welcome);
+}
+
+}  // namespace blazed::session

@@ -1,0 +1,44 @@
+// A shim that lost its stream comes back to its session.
+#include <utility>
+
+#include "daemon/base/log.h"
+#include "daemon/session/session_table.h"
+
+namespace blazed::session {
+
+namespace field = log::field;
+
+// The token alone is not enough: the same user must show it from the same process. Any other caller
+// gets a session of its own, as does one whose session ended or belonged to an earlier daemon.
+std::shared_ptr<Session> SessionTable::FindResumable(const Hello& hello, const Peer& peer) const {
+  if (!hello.resume.has_value()) return nullptr;
+  for (const auto& [id, session] : sessions_) {
+    const bool same = session->token == *hello.resume &&
+                      session->peer.principal == peer.principal &&
+                      session->peer.process == peer.process;
+    if (same) return session;
+  }
+  return nullptr;
+}
+
+void SessionTable::Resume(Stream& stream, const std::shared_ptr<Session>& session) {
+  if (session->link != nullptr) {
+    auto earlier = streams_.find(session->link.get());
+    if (earlier != streams_.end()) earlier->second.session = nullptr;
+    session->link->End(absl::AbortedError("the session went on in another stream"));
+  }
+  stream.session = session;
+  session->link = stream.link;
+  session->peer.pidfd = stream.peer.pidfd ? stream.peer.pidfd : session->peer.pidfd;
+  loop_.Cancel(std::exchange(session->grace, 0));
+  log::Info("session resumed",
+            {{field::kSession, session->id}, {field::kCount, session->unanswered.size()}});
+  Welcome(*session);
+  // In the order of their ids; the shim answers one it knows with the answer already given.
+  for (const auto& [id, unanswered] : session->unanswered) {
+    session->link->Send(unanswered.message);
+  }
+  if (session->standing) session->link->Send(*session->standing);
+}
+
+}  // namespace blazed::session

@@ -1,0 +1,159 @@
+#include "daemon/session/store_recorder.h"
+
+#include <memory>
+#include <utility>
+
+#include "daemon/base/log.h"
+
+namespace blazed::session {
+
+namespace field = log::field;
+using storage::Durability;
+using storage::Store;
+using storage::TuningId;
+
+StoreRecorder::StoreRecorder(storage::Writer& writer, Loop& loop, Quarantine& quarantine,
+                             std::function<void()> failed)
+    : writer_(writer), loop_(loop), quarantine_(quarantine), failed_(std::move(failed)) {}
+
+// Whatever a request ended with. Only the writer's own end is the daemon's business; a row refused
+// alone is a fault of that row.
+void StoreRecorder::Check(const absl::Status& status) {
+  if (status.ok()) return;
+  const absl::Status health = writer_.health();
+  if (health.ok()) {
+    ++dropped_;
+    log::Warning("a row was not kept",
+                 {{field::kReason, std::string(status.message())}, {field::kCount, dropped_}});
+    return;
+  }
+  if (quarantine_.Enter(health) == Entered::kFirst) failed_();
+}
+
+void StoreRecorder::Keep(storage::Writer::Request request) {
+  absl::Status taken =
+      writer_.Submit(Durability::kBatched, std::move(request), [this](const absl::Status& status) {
+        if (!status.ok()) loop_.Post([this, status] { Check(status); });
+      });
+  if (!taken.ok()) loop_.Post([this, taken] { Check(taken); });
+}
+
+// The request may run twice, so its result lives in a place that the last run fills.
+template <typename T>
+void StoreRecorder::Ask(std::function<absl::Status(Store&, T*)> request, Answer<T> answer) {
+  auto result = std::make_shared<T>();
+  auto finish = [this, result, answer = std::move(answer)](const absl::Status& status) {
+    loop_.Post([this, result, answer, status] {
+      Check(status);
+      if (status.ok()) {
+        answer(std::move(*result));
+      } else {
+        answer(status);
+      }
+    });
+  };
+  absl::Status taken = writer_.Submit(
+      Durability::kSynced,
+      [request = std::move(request), result](Store& store) {
+        *result = T();
+        return request(store, result.get());
+      },
+      finish);
+  if (!taken.ok()) finish(taken);
+}
+
+void StoreRecorder::OpenSession(storage::SessionRow row, Answer<planner::SessionId> answer) {
+  Ask<planner::SessionId>(
+      [row = std::move(row)](Store& store, planner::SessionId* id) {
+        absl::StatusOr<planner::SessionId> made = store.NewSessionId();
+        if (!made.ok()) return made.status();
+        storage::SessionRow numbered = row;
+        numbered.id = *id = *made;
+        return store.PutSession(numbered);
+      },
+      std::move(answer));
+}
+
+void StoreRecorder::UpdateSession(const storage::SessionRow& row) {
+  Keep([row](Store& store) { return store.PutSession(row); });
+}
+
+void StoreRecorder::OpenTuning(Description description, Answer<OpenedTuning> answer) {
+  Ask<OpenedTuning>(
+      [description = std::move(description)](Store& store, OpenedTuning* opened) {
+        absl::Status status = store.PutEnvironment(description.environment);
+        for (const storage::GraphRow& graph : description.graphs) {
+          if (status.ok()) status = store.PutGraph(graph);
+        }
+        if (status.ok()) status = store.PutWorkload(description.workload);
+        if (!status.ok()) return status;
+        absl::StatusOr<TuningId> id = store.PutTuning(description.key);
+        if (!id.ok()) return id.status();
+        storage::SessionRow session = description.session;
+        session.tuning = opened->id = *id;
+        status = store.PutSession(session);
+        if (!status.ok()) return status;
+        absl::StatusOr<Store::Memory> memory = store.LoadMemory(*id);
+        if (!memory.ok()) return memory.status();
+        opened->memory = *std::move(memory);
+        return absl::OkStatus();
+      },
+      std::move(answer));
+}
+
+void StoreRecorder::KeepEvent(storage::EventRow event) {
+  Keep([event = std::move(event)](Store& store) { return store.PutEvent(event).status(); });
+}
+
+void StoreRecorder::KeepVariant(TuningId tuning, BuiltVariant variant) {
+  Keep([tuning, v = std::move(variant)](Store& store) {
+    return store.PutVariant(tuning, v.session, v.variant, v.plan, v.signature, v.build_ns,
+                            v.peak_bytes, v.failure);
+  });
+}
+
+void StoreRecorder::KeepSurrogate(TuningId tuning, std::vector<uint8_t> state) {
+  Keep([tuning, state = std::move(state)](Store& store) {
+    return store.PutSurrogate(tuning, state);
+  });
+}
+
+void StoreRecorder::KeepRow(TuningId tuning, planner::Action row) {
+  Keep([tuning, row = std::move(row)](Store& store) -> absl::Status {
+    if (const auto* plan = std::get_if<planner::KeepPlan>(&row)) {
+      return store.PutPlan(tuning, plan->record);
+    }
+    if (const auto* race = std::get_if<planner::KeepRace>(&row)) {
+      return store.PutRace(tuning, race->record);
+    }
+    if (const auto* probe = std::get_if<planner::KeepProbe>(&row)) {
+      return store.PutProbe(tuning, *probe);
+    }
+    if (const auto* forecast = std::get_if<planner::KeepForecast>(&row)) {
+      return store.PutForecast(tuning, *forecast);
+    }
+    if (const auto* timer = std::get_if<planner::KeepDriftTimer>(&row)) {
+      return store.PutDriftTimer(tuning, timer->timer);
+    }
+    if (const auto* demote = std::get_if<planner::DemoteSettlement>(&row)) {
+      return store.Demote(demote->settlement, demote->reason);
+    }
+    if (const auto* outcome = std::get_if<planner::KeepOutcome>(&row)) {
+      return store.PutOutcome(tuning, *outcome);
+    }
+    return absl::OkStatus();
+  });
+}
+
+void StoreRecorder::Settle(TuningId tuning, planner::SettlementRecord record,
+                           Answer<uint64_t> answer) {
+  Ask<uint64_t>(
+      [tuning, record = std::move(record)](Store& store, uint64_t* id) {
+        absl::StatusOr<uint64_t> stored = store.PutSettlement(tuning, record);
+        if (stored.ok()) *id = *stored;
+        return stored.status();
+      },
+      std::move(answer));
+}
+
+}  // namespace blazed::session

@@ -1,0 +1,148 @@
+#include "daemon/session/tuning_log.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "storage/plan_text.h"
+
+namespace blazed::session {
+namespace {
+
+using planner::WorkloadSpec;
+
+struct Notice {
+  planner::SessionId session = 0;
+  std::string kind;
+  std::string sentence;
+};
+
+std::string Percent(double part) { return absl::StrFormat("%+.2f %%", 100 * part); }
+
+std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepRace& race) {
+  const planner::RaceRecord& record = race.record;
+  const char* kind = record.outcome == planner::RaceOutcome::kWon    ? "race_won"
+                     : record.outcome == planner::RaceOutcome::kLost ? "race_lost"
+                                                                     : "race_undecided";
+  // The effect is log(champion / challenger); what people read is the saving of a step's time.
+  const double saving = 1 - std::exp(-record.effect.estimate);
+  return Notice{record.session, kind,
+                absl::StrCat(storage::PlanForPeople(workload, record.challenger), " against ",
+                             storage::PlanForPeople(workload, record.champion), ": ",
+                             Percent(saving), " of a step over ", record.pairs.size(), " pairs",
+                             record.reason.empty() ? "" : ", ", record.reason)};
+}
+
+std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepPlan& plan) {
+  switch (plan.record.verdict) {
+    case planner::Verdict::kBuildFailed:
+    case planner::Verdict::kNotHonoured:
+    case planner::Verdict::kDuplicate:
+    case planner::Verdict::kRejectedDifferent:
+    case planner::Verdict::kRejectedBroken:
+    case planner::Verdict::kInconclusive:
+    case planner::Verdict::kRejectedMemory:
+      return Notice{0, "plan_ruled_out",
+                    absl::StrCat(storage::PlanForPeople(workload, plan.record.plan), ": ",
+                                 plan.record.reason)};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Notice> Of(const WorkloadSpec& workload, const planner::Adopt& adopt) {
+  const char* why = "";
+  switch (adopt.reason) {
+    case planner::AdoptReason::kWonRace:
+      why = "it won its race";
+      break;
+    case planner::AdoptReason::kSettled:
+      why = "the search settled on it";
+      break;
+    case planner::AdoptReason::kStoredMatch:
+      why = "it was settled earlier and both signatures match";
+      break;
+    case planner::AdoptReason::kReplicatedHere:
+      why = "it was settled earlier and won again in this process";
+      break;
+    case planner::AdoptReason::kDemoted:
+      why = "the plan before it failed";
+      break;
+    case planner::AdoptReason::kPinned:
+      why = "an operator chose it";
+      break;
+  }
+  return Notice{adopt.session, "champion",
+                absl::StrCat(storage::PlanForPeople(workload, adopt.plan), ": ", why)};
+}
+
+std::optional<Notice> Of(const WorkloadSpec& workload, const planner::Settle& settle) {
+  const planner::SettlementRecord& record = settle.record;
+  if (record.kind == planner::SettlementKind::kNoWinner) {
+    return Notice{record.session, "settled", "no winner: the default plan stays"};
+  }
+  return Notice{record.session, "settled",
+                absl::StrCat(storage::PlanForPeople(workload, record.plan), " saves ",
+                             Percent(record.gain.estimate), " of a step")};
+}
+
+std::optional<Notice> Of(const WorkloadSpec&, const planner::KeepForecast& forecast) {
+  const planner::ForecastRecord& record = forecast.record;
+  return Notice{forecast.session, "forecast_made",
+                absl::StrFormat("%.1f s and %d builds, wins above %.2f %% can be told, from %s",
+                                std::chrono::duration<double>(record.window).count(), record.builds,
+                                100 * record.resolvable, record.based_on)};
+}
+
+std::optional<Notice> Of(const WorkloadSpec&, const planner::DemoteSettlement& demote) {
+  return Notice{0, "stood_down",
+                absl::StrCat("settlement ", demote.settlement, ": ", demote.reason)};
+}
+
+std::optional<Notice> Of(const WorkloadSpec&, const planner::Stand& stand) {
+  return Notice{stand.session, "stood_down", stand.detail};
+}
+
+std::optional<Notice> Of(const WorkloadSpec&, const planner::KeepOutcome& outcome) {
+  return Notice{outcome.session, "search_ended", outcome.reason};
+}
+
+template <typename Other>
+std::optional<Notice> Of(const WorkloadSpec&, const Other&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+planner::TuningMemory ToPlannerMemory(storage::Store::Memory memory) {
+  planner::TuningMemory known;
+  known.settlement = std::move(memory.settlement);
+  known.candidate = std::move(memory.candidate);
+  known.drift = std::move(memory.drift);
+  known.plans = std::move(memory.plans);
+  known.races = memory.races;
+  known.surrogate = std::move(memory.surrogate);
+  return known;
+}
+
+storage::EventRow OpeningRow(storage::TuningId tuning, int64_t wall_ns,
+                             const planner::Opening& opening) {
+  return {0, tuning, 0, wall_ns, "opening", planner::EncodeOpening(opening)};
+}
+
+storage::EventRow EventRowOf(storage::TuningId tuning, planner::SessionId session, int64_t wall_ns,
+                             const planner::Event& event) {
+  return {0, tuning, session, wall_ns, planner::EventKind(event), planner::EncodeEvent(event)};
+}
+
+std::optional<storage::EventRow> NoticeOf(storage::TuningId tuning, int64_t wall_ns,
+                                          const planner::WorkloadSpec& workload,
+                                          const planner::Action& action) {
+  std::optional<Notice> notice = std::visit([&](const auto& a) { return Of(workload, a); }, action);
+  if (!notice) return std::nullopt;
+  return storage::EventRow{
+      0, tuning, notice->session, wall_ns, std::move(notice->kind), std::move(notice->sentence)};
+}
+
+}  // namespace blazed::session

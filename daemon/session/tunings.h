@@ -1,0 +1,97 @@
+// Every tuning that has a session, and what it asks for. Feeds events to the planner, keeps them,
+// and carries out its actions: directives to sessions, rows to the store, settlements to the disk
+// before anybody hears of them.
+//
+// The strand only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/planner/tuning.h"
+#include "daemon/session/device_turns.h"
+#include "daemon/session/loop.h"
+#include "daemon/session/messages.h"
+#include "daemon/session/options.h"
+#include "daemon/session/recorder.h"
+#include "storage/records.h"
+
+namespace blazed::session {
+
+// Where directives go. Implemented by SessionTable.
+class Directed {
+ public:
+  virtual ~Directed() = default;
+  virtual void Direct(planner::SessionId session, const Outbound& directive) = 0;
+};
+
+class Tunings {
+ public:
+  Tunings(Loop& loop, Recorder& recorder, Directed& sessions);
+  ~Tunings();
+
+  // The tuning of a key that has a session, 0 otherwise.
+  storage::TuningId FindLive(const storage::TuningKey& key) const;
+  // What a live tuning tunes; two descriptions under one fingerprint must be equal.
+  const planner::WorkloadSpec* FindSpec(storage::TuningId tuning) const;
+
+  // Opens a tuning that is not live. Harmless when it is.
+  void Open(storage::TuningId id, const storage::TuningKey& key,
+            const planner::WorkloadSpec& workload, storage::Store::Memory memory,
+            const planner::TuningConfig& config);
+
+  // A session of the tuning is ready, on a device; it may get directives before this returns.
+  void Join(storage::TuningId tuning, const std::string& device, planner::SessionReady ready);
+  void Leave(storage::TuningId tuning, planner::SessionId session, const std::string& reason);
+
+  // An answer or a service window of a session.
+  void Feed(storage::TuningId tuning, planner::SessionId session, planner::EventBody event);
+
+  void SetOptions(const Options& options) { options_ = options; }
+
+  // From here on nothing that explores is asked for; answers still count.
+  void Drain() { draining_ = true; }
+  bool HasLeases() const;
+
+ private:
+  struct Member {
+    std::string device;
+    planner::Mode mode = planner::Mode::kObserve;
+    std::set<planner::DirectiveId> leases;  // out, without an answer
+    std::vector<Outbound> parked;           // wait for the device's turn
+  };
+  struct Live;
+
+  void Apply(Live& live, planner::SessionId session, planner::EventBody event);
+  void KeepEvent(const Live& live, planner::SessionId session, const planner::Event& event);
+  void Execute(Live& live, planner::Action action);
+  void Settle(Live& live, planner::Settle request);
+  void Settled(storage::TuningId tuning, uint64_t request, absl::StatusOr<uint64_t> id);
+  void Explore(Live& live, planner::SessionId session, Outbound directive);
+  void Send(Member& member, planner::SessionId session, const Outbound& directive);
+  void TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event);
+  bool Explores(const Live& live, planner::SessionId session, const Member& member) const;
+  void GiveUpTurn(const Live& live, const std::string& device);
+  void TurnGranted(const std::string& device, storage::TuningId tuning);
+  void Close(storage::TuningId tuning);
+  bool NeedsTicks() const;
+  void ScheduleTick();
+  void Tick();
+
+  Loop& loop_;
+  Recorder& recorder_;
+  Directed& sessions_;
+  Options options_;
+  bool draining_ = false;
+  DeviceTurns turns_;
+  std::map<storage::TuningId, std::unique_ptr<Live>> live_;
+  std::map<storage::TuningKey, storage::TuningId> by_key_;
+  Loop::Handle tick_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace blazed::session

@@ -1,0 +1,169 @@
+// What a tuning asks for, carried out.
+#include <utility>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/session/live_tuning.h"
+#include "daemon/session/tuning_log.h"
+#include "daemon/session/tunings.h"
+
+namespace blazed::session {
+
+namespace field = log::field;
+using planner::SessionId;
+using storage::TuningId;
+
+namespace {
+
+// The session that a directive is for; 0 for rows.
+SessionId Target(const planner::Action& action) {
+  return std::visit(
+      [](const auto& a) -> SessionId {
+        using A = std::decay_t<decltype(a)>;
+        constexpr bool directive =
+            std::is_same_v<A, planner::BuildVariant> || std::is_same_v<A, planner::ProbeVariants> ||
+            std::is_same_v<A, planner::RunPairs> || std::is_same_v<A, planner::Adopt> ||
+            std::is_same_v<A, planner::DropVariant> || std::is_same_v<A, planner::Stand> ||
+            std::is_same_v<A, planner::ReportProgress>;
+        if constexpr (directive) return a.session;
+        return 0;
+      },
+      action);
+}
+
+}  // namespace
+
+void Tunings::Execute(Live& live, planner::Action action) {
+  if (auto notice = NoticeOf(live.id, loop_.WallNs(), live.workload, action)) {
+    recorder_.KeepEvent(*std::move(notice));
+  }
+  if (auto* settle = std::get_if<planner::Settle>(&action)) {
+    Settle(live, std::move(*settle));
+    return;
+  }
+  const SessionId session = Target(action);
+  if (session == 0) {
+    recorder_.KeepRow(live.id, std::move(action));
+    return;
+  }
+  std::visit(
+      [&](auto& a) {
+        using A = std::decay_t<decltype(a)>;
+        if constexpr (std::is_same_v<A, planner::BuildVariant> ||
+                      std::is_same_v<A, planner::ProbeVariants> ||
+                      std::is_same_v<A, planner::RunPairs>) {
+          Explore(live, session, Outbound(std::move(a)));
+        } else if constexpr (std::is_constructible_v<Outbound, A>) {
+          sessions_.Direct(session, Outbound(std::move(a)));
+        }
+      },
+      action);
+}
+
+// Builds and probes of a settled plan serve a job and disturb little, so they need no turn; all
+// else that explores does.
+void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
+  auto it = live.members.find(session);
+  if (it == live.members.end()) return;
+  Member& member = it->second;
+  if (draining_) return;
+  const bool lease = std::holds_alternative<planner::RunPairs>(directive);
+  if (lease && member.mode != planner::Mode::kTune) {
+    log::Error("a lease for a session that does not tune was withheld",
+               {{field::kSession, session}});
+    return;
+  }
+  const bool serving = live.tuning.phase(session) == planner::Phase::kServed ||
+                       live.tuning.phase(session) == planner::Phase::kWaiting;
+  const bool needs_turn = lease || !serving;
+  const bool must_wait =
+      needs_turn && turns_.Ask(member.device, live.id, loop_.Now()) == DeviceTurns::Answer::kWait;
+  if (!must_wait && member.parked.empty()) {
+    Send(member, session, directive);
+    return;
+  }
+  if (member.parked.empty()) {
+    planner::ReportProgress waiting;
+    waiting.session = session;
+    waiting.phase = planner::Phase::kWaiting;
+    waiting.note = "another workload explores this device; waiting for a turn";
+    sessions_.Direct(session, waiting);
+  }
+  member.parked.push_back(std::move(directive));
+}
+
+void Tunings::Send(Member& member, SessionId session, const Outbound& directive) {
+  if (const auto* lease = std::get_if<planner::RunPairs>(&directive)) {
+    member.leases.insert(lease->lease);
+  }
+  sessions_.Direct(session, directive);
+}
+
+void Tunings::TurnGranted(const std::string& device, TuningId tuning) {
+  auto it = live_.find(tuning);
+  if (it == live_.end()) return;
+  for (auto& [session, member] : it->second->members) {
+    if (member.device != device) continue;
+    for (const Outbound& directive : std::exchange(member.parked, {})) {
+      Send(member, session, directive);
+    }
+  }
+}
+
+void Tunings::TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event) {
+  planner::DirectiveId id = 0;
+  if (const auto* done = std::get_if<planner::LeaseDone>(&event)) id = done->lease;
+  if (const auto* expired = std::get_if<planner::LeaseExpired>(&event)) id = expired->lease;
+  if (const auto* refused = std::get_if<planner::DirectiveRefused>(&event)) id = refused->directive;
+  if (member.leases.erase(id) == 0) return;
+  for (const auto& [session, other] : live.members) {
+    if (other.device == member.device && !other.leases.empty()) return;
+  }
+  turns_.YieldAfter(member.device, live.id, ToNanos(options_.device_turn), loop_.Now());
+}
+
+bool Tunings::Explores(const Live& live, SessionId session, const Member& member) const {
+  if (!member.leases.empty() || !member.parked.empty()) return true;
+  if (member.mode != planner::Mode::kTune) return false;
+  switch (live.tuning.phase(session)) {
+    case planner::Phase::kForecast:
+    case planner::Phase::kSearch:
+    case planner::Phase::kVerify:
+    case planner::Phase::kReplicate:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Keeps the turn while any session of the tuning on that device still explores.
+void Tunings::GiveUpTurn(const Live& live, const std::string& device) {
+  for (const auto& [session, member] : live.members) {
+    if (member.device == device && Explores(live, session, member)) return;
+  }
+  turns_.GiveUp(device, live.id, loop_.Now());
+}
+
+void Tunings::Settle(Live& live, planner::Settle request) {
+  const TuningId tuning = live.id;
+  const uint64_t number = request.request;
+  recorder_.Settle(tuning, std::move(request.record),
+                   [this, alive = alive_, tuning, number](absl::StatusOr<uint64_t> id) {
+                     if (*alive) Settled(tuning, number, std::move(id));
+                   });
+}
+
+void Tunings::Settled(TuningId tuning, uint64_t request, absl::StatusOr<uint64_t> id) {
+  auto it = live_.find(tuning);
+  if (id.ok()) {
+    log::Info("settlement stored", {{field::kTuning, tuning}, {field::kSettlement, *id}});
+  }
+  if (it == live_.end()) return;
+  if (id.ok()) {
+    Apply(*it->second, 0, planner::SettlementStored{request, *id});
+    return;
+  }
+  Apply(*it->second, 0, planner::SettlementFailed{request, std::string(id.status().message())});
+}
+
+}  // namespace blazed::session

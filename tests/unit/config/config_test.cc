@@ -1,0 +1,140 @@
+#include "daemon/config/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "daemon/config/keys.h"
+
+namespace blazed {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string ErrorOf(const std::string& text) {
+  absl::StatusOr<Config> config = ParseConfig(text, "test.toml");
+  EXPECT_FALSE(config.ok()) << text;
+  if (config.ok()) return "";
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(config.status().message());
+}
+
+TEST(Config, AnEmptyFileIsTheDefaults) {
+  absl::StatusOr<Config> config = ParseConfig("", "test.toml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(*config, Config());
+}
+
+TEST(Config, ItsPrintedDefaultsAreItsDefaults) {
+  absl::StatusOr<Config> config = ParseConfig(DefaultConfigText(), "test.toml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(*config, Config());
+}
+
+TEST(Config, TakesEveryKind) {
+  absl::StatusOr<Config> config = ParseConfig(R"([daemon]
+socket = "/run/x.sock"
+socket_mode = 0o660
+store = "memory"
+[limits]
+idle_connection_s = 5
+[policy]
+pause = true
+max_mode = "observe"
+[tuning]
+alpha = 0.01
+max_window_s = 60
+)",
+                                              "test.toml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->socket, "/run/x.sock");
+  EXPECT_EQ(config->socket_mode, 0660u);
+  EXPECT_EQ(config->store, StoreKind::kMemory);
+  EXPECT_EQ(config->rpc.idle_connection, absl::Seconds(5));
+  EXPECT_EQ(config->session.pause, session::Pause::kOn);
+  EXPECT_EQ(config->session.max_mode, planner::Mode::kObserve);
+  EXPECT_EQ(config->session.tuning.alpha, 0.01);
+  EXPECT_EQ(config->session.tuning.max_window, std::chrono::seconds(60));
+}
+
+TEST(Config, AnUnknownKeyNamesItsLineAndTheNearestKey) {
+  EXPECT_EQ(ErrorOf("[daemon]\n\nsockets = \"/x\"\n"),
+            "test.toml line 3: unknown key daemon.sockets; did you mean daemon.socket?");
+  EXPECT_EQ(ErrorOf("[tunning]\nalpha = 0.1\n"),
+            "test.toml line 2: unknown key tunning.alpha; did you mean tuning.alpha?");
+  EXPECT_THAT(ErrorOf("[nothing]\n"), HasSubstr("line 1: unknown key nothing"));
+  EXPECT_THAT(ErrorOf("socket = \"/x\"\n"), HasSubstr("line 1: unknown key socket"));
+}
+
+TEST(Config, AWrongTypeNamesItsLine) {
+  EXPECT_EQ(ErrorOf("[daemon]\nsocket = 4\n"),
+            "test.toml line 2: daemon.socket must be a string in quotes");
+  EXPECT_EQ(ErrorOf("[limits]\nmemory_mib = 1.5\n"),
+            "test.toml line 2: limits.memory_mib must be a whole number");
+  EXPECT_EQ(ErrorOf("[policy]\npause = 1\n"),
+            "test.toml line 2: policy.pause must be true or false");
+  EXPECT_EQ(ErrorOf("[tuning]\nalpha = \"x\"\n"),
+            "test.toml line 2: tuning.alpha must be a number");
+}
+
+TEST(Config, AValueOutOfRangeNamesTheRange) {
+  EXPECT_EQ(ErrorOf("[limits]\nmemory_mib = 1\n"),
+            "test.toml line 2: limits.memory_mib must be between 16 and 4096; got 1");
+  EXPECT_EQ(ErrorOf("[policy]\nmax_mode = \"all\"\n"),
+            "test.toml line 2: policy.max_mode must be one of observe, pinned, tune; got \"all\"");
+  EXPECT_THAT(ErrorOf("[tuning]\nalpha = nan\n"), HasSubstr("tuning.alpha must be between"));
+  EXPECT_THAT(ErrorOf("[tuning]\nalpha = inf\n"), HasSubstr("tuning.alpha must be between"));
+  EXPECT_THAT(ErrorOf("[daemon]\nsocket = \"/" + std::string(200, 'x') + "\"\n"),
+              HasSubstr("at most 107 bytes"));
+}
+
+TEST(Config, DeltasMustBeInOrder) {
+  EXPECT_THAT(ErrorOf("[tuning]\ndelta0 = 0.01\ndelta1 = 0.005\n"),
+              HasSubstr("tuning.delta1 must be larger than tuning.delta0"));
+}
+
+TEST(Config, WhatIsNoTomlNamesItsLine) {
+  EXPECT_THAT(ErrorOf("[daemon]\nsocket = \n"), HasSubstr("test.toml line 2: not TOML"));
+}
+
+TEST(Config, AMissingFileSaysWhatToDo) {
+  absl::StatusOr<Config> config = LoadConfig("/nowhere/blazed.toml");
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(config.status().message(),
+            "cannot read the configuration file /nowhere/blazed.toml: No such file or directory; "
+            "give a readable file to --config");
+}
+
+TEST(Config, AReloadChangesOnlyWhatItMay) {
+  Config running, loaded;
+  running.socket = "/a";
+  loaded.socket = "/b";
+  loaded.session.tuning.alpha = 0.01;
+  loaded.log_level = "debug";
+  EXPECT_THAT(RestartKeys(running, loaded), ElementsAre("daemon.socket"));
+  const Config merged = Reloaded(running, loaded);
+  EXPECT_EQ(merged.socket, "/a");
+  EXPECT_EQ(merged.session.tuning.alpha, 0.01);
+  EXPECT_EQ(merged.log_level, "debug");
+}
+
+TEST(Config, ItsPageInTheDocsIsTrue) {
+  std::ifstream file(std::string(BLAZED_SOURCE_DIR) + "/docs/config.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  EXPECT_EQ(page.str(), ConfigDocumentation())
+      << "write docs/config.md afresh with: blazed config docs > docs/config.md";
+}
+
+TEST(Config, EveryKeyHasASentenceAndAPlace) {
+  for (const ConfigKey& key : ConfigKeys()) {
+    EXPECT_FALSE(key.text.empty()) << FullName(key);
+    EXPECT_LE(key.low, key.high) << FullName(key);
+  }
+}
+
+}  // namespace
+}  // namespace blazed
