@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What libblazed.so shows to a host: exports, needs, C library versions, load-time effects.
+
+Usage: shared_object.py LIBBLAZED.SO
+"""
+import re
+import subprocess
+import sys
+
+ALLOWED_NEEDED = {"libnghttp2.so.14", "libc.so.6", "libm.so.6"}
+NEWEST_GLIBC = (2, 34)
+EXPORTS = {
+    "blz_attach", "blz_close", "blz_describe_graph", "blz_describe_workload", "blz_probe_tensor",
+    "blz_reason", "blz_report_json", "blz_status", "blz_step_begin", "blz_step_end", "blz_version",
+}
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def problems(path):
+    dynamic = run("readelf", "-dW", path)
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*?)\]", dynamic))
+    if needed - ALLOWED_NEEDED:
+        yield f"needs {sorted(needed - ALLOWED_NEEDED)}"
+    if "libnghttp2.so.14" not in needed:
+        yield "does not need libnghttp2: is this the shim?"
+    if "NODELETE" not in dynamic:
+        yield "can be unloaded while its thread runs"
+    if "TEXTREL" in dynamic:
+        yield "has text relocations"
+
+    symbols = run("nm", "-D", "--defined-only", path).split("\n")
+    defined = {line.split()[2].split("@")[0] for line in symbols if len(line.split()) == 3}
+    defined.discard("BLAZED_0")
+    if defined != EXPORTS:
+        yield f"exports too much {sorted(defined - EXPORTS)} or too little {sorted(EXPORTS - defined)}"
+
+    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", path))
+    newest = max((int(major), int(minor)) for major, minor in versions)
+    if newest > NEWEST_GLIBC:
+        yield f"needs glibc {newest}, newer than {NEWEST_GLIBC}"
+
+    # One entry: the compiler's own frame_dummy. A second one is a static constructor.
+    sections = run("readelf", "-SW", path)
+    size = re.search(r"\.init_array\s+INIT_ARRAY\s+\S+\s+\S+\s+(\S+)", sections)
+    if size and int(size.group(1), 16) > 8:
+        yield "runs static constructors at load"
+    if "GNU_UNIQUE" in run("readelf", "-sW", "--dyn-syms", path) or "UNIQUE" in run(
+        "readelf", "-W", "--dyn-syms", path
+    ):
+        yield "has unique symbols, which ignore RTLD_LOCAL"
+
+
+def main():
+    found = list(problems(sys.argv[1]))
+    for problem in found:
+        print(f"{sys.argv[1]}: {problem}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
