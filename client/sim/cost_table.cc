@@ -37,7 +37,7 @@ void CostTable::AddDecision(DecisionKind kind, uint32_t options) {
   const uint32_t index = static_cast<uint32_t>(spec_.decisions.size());
   planner::DecisionSpec d;
   d.id = DigestOf(index + 1, 7);
-  d.name = (kind == DecisionKind::kBoundary ? "b" : "c") + std::to_string(index);
+  d.name = std::string(kind == DecisionKind::kBoundary ? "b" : "c").append(std::to_string(index));
   d.kind = kind;
   d.options = kind == DecisionKind::kBoundary
                   ? std::vector<std::string>{"merge", "cut"}

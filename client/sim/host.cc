@@ -65,6 +65,7 @@ void Host::Take(const std::vector<Action>& actions) {
     if (std::get_if<DemoteSettlement>(&action)) {
       ++demotions_;
       settlement_.reset();
+      for (auto& [id, c] : clients_) c.ended = false;
     }
     if (const auto* a = std::get_if<KeepOutcome>(&action)) {
       outcomes_[a->session] = *a;
@@ -204,9 +205,6 @@ void Host::TickIfDue() {
 
 bool Host::RunUntilEnd(SessionId session, uint64_t steps) {
   const uint64_t limit = steps_ + steps;
-  if (const auto it = clients_.find(session); it != clients_.end()) {
-    it->second.ended = it->second.ended && it->second.settled;
-  }
   while (steps_ < limit) {
     std::vector<SessionId> ids;
     for (const auto& [id, c] : clients_) ids.push_back(id);

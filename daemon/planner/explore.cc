@@ -150,8 +150,8 @@ bool Tuning::State::CandidateStep(Session& s) {
     SetStage(s, Stage::kScout);
     return true;
   }
-  const RaceTerms terms =
-      SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1, s.discard.scale());
+  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1,
+                                        s.discard.scale(), ++campaign_.checks);
   OpenRace(s, terms, Plan{}, plan);
   return true;
 }
@@ -232,7 +232,7 @@ bool Tuning::State::MeasureNext(Session& s) {
   const auto champion = Proven(s, campaign_.champion);
   if (!challenger || !champion || *challenger == *champion) return true;
   IssueLease(s, LeasePurpose::kProposal, *champion, *challenger,
-             search_.profile().pairs_per_proposal, false);
+             search_.profile().pairs_per_proposal, campaign_.discard_mode);
   return false;
 }
 

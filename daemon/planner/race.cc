@@ -37,7 +37,7 @@ Race::Race(RaceId id, RaceTerms terms, Plan champion, Plan challenger, Moment st
 void Race::Add(const PairSample& pair, double scale) {
   if (ended_) return;
   pairs_.push_back(pair);
-  if (pair.excluded) return;
+  if (pair.excluded) return EndAtLimit();
   if (pair.aborted) {
     accept_.AddScore(-1);
     drop_.AddScore(+1);
@@ -56,29 +56,36 @@ void Race::Add(const PairSample& pair, double scale) {
 
 void Race::Decide(bool far_slower) {
   far_slower_ = far_slower ? far_slower_ + 1 : 0;
-  if (accept_.LogE() >= std::log(1 / terms_.alpha)) {
-    ended_ = true;
-    outcome_ = RaceOutcome::kWon;
-    reason_ = "faster by more than the least gain that counts";
+  // Once over its bound the evidence stands (Ville's inequality is about the supremum).
+  won_ = won_ || accept_.LogE() >= std::log(1 / terms_.alpha);
+  if (won_) {
+    if (counted() < std::min(terms_.least_pairs, terms_.max_pairs)) return EndAtLimit();
+    End(RaceOutcome::kWon, "faster by more than the least gain that counts");
   } else if (drop_.LogE() >= std::log(1 / terms_.beta)) {
-    ended_ = true;
-    outcome_ = RaceOutcome::kLost;
-    reason_ = "the gain is smaller than what is looked for";
+    End(RaceOutcome::kLost, "the gain is smaller than what is looked for");
   } else if (far_slower_ >= 2) {
-    ended_ = true;
-    outcome_ = RaceOutcome::kLost;
-    reason_ = "far slower twice in a row";
-  } else if (counted() >= terms_.max_pairs || pairs_.size() >= 2 * terms_.max_pairs) {
-    ended_ = true;
-    reason_ = "inside the noise after " + std::to_string(counted()) + " pairs";
+    End(RaceOutcome::kLost, "far slower twice in a row");
+  } else {
+    EndAtLimit();
   }
 }
 
-void Race::Abandon(const std::string& reason) {
-  if (ended_) return;
+// Excluded pairs count towards a limit of their own: a host that flags everything must not race for
+// ever.
+void Race::EndAtLimit() {
+  if (counted() < terms_.max_pairs && pairs_.size() < 2 * terms_.max_pairs) return;
+  End(won_ ? RaceOutcome::kWon : RaceOutcome::kUndecided,
+      (won_ ? "faster, with " : "inside the noise after ") + std::to_string(counted()) + " pairs");
+}
+
+void Race::End(RaceOutcome outcome, const std::string& reason) {
   ended_ = true;
-  outcome_ = RaceOutcome::kUndecided;
+  outcome_ = outcome;
   reason_ = reason;
+}
+
+void Race::Abandon(const std::string& reason) {
+  if (!ended_) End(RaceOutcome::kUndecided, reason);
 }
 
 double Race::Estimate() const { return Median(ratios_); }

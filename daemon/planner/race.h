@@ -18,7 +18,8 @@ struct RaceTerms {
   double alpha = 0.05, beta = 0.10;
   double delta0 = 0.0025, delta1 = 0.0075;
   uint64_t max_pairs = 4000;
-  bool discard = false;  // a warm step before each timed one
+  uint64_t least_pairs = 0;  // a won race goes on to here, so that its interval says something
+  bool discard = false;      // a warm step before each timed one
   bool operator==(const RaceTerms&) const = default;
 };
 
@@ -55,6 +56,8 @@ class Race {
 
  private:
   void Decide(bool far_slower);
+  void EndAtLimit();
+  void End(RaceOutcome outcome, const std::string& reason);
 
   RaceId id_;
   RaceTerms terms_;
@@ -65,6 +68,7 @@ class Race {
   std::vector<double> ratios_,
       scales_;  // of counted pairs; an aborted one has a ratio of kAbortedRatio
   uint32_t far_slower_ = 0;
+  bool won_ = false;
   bool ended_ = false;
   RaceOutcome outcome_ = RaceOutcome::kUndecided;
   std::string reason_;

@@ -6,6 +6,8 @@
 namespace blazed::planner {
 namespace {
 
+constexpr double kAbortedRatio = -1.0;  // for the search; in races an aborted pair is a full loss
+constexpr uint32_t kReplications = 3;   // failed ones end a search
 constexpr uint32_t kFirstLease = 8, kRaceLease = 16;
 
 // Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
@@ -118,15 +120,19 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
   campaign_.ledger.AddPairs(kind, pairs.size());
   CountExcess(s, lease, pairs);
   ScaleRing& ring = s.ring(lease.discard);
+  const double before = ring.scale();
+  std::vector<double> ratios;
   for (const PairSample& pair : pairs) {
+    const double ratio = pair.aborted ? kAbortedRatio : LogRatio(pair);
     const double scale = ring.scale();
-    const bool counts = racing && !s.race->ended();
-    const double ratio = pair.aborted ? -1.0 : LogRatio(pair);
-    const double residual = racing ? Residual(*s.race, ratio) : 0;
-    if (counts) s.race->Add(pair, scale);
-    if (pair.excluded) continue;
-    const double learned = search_.Learn(champion, challenger, ratio, scale);
-    if (!pair.aborted) ring.Push(racing ? residual : learned);
+    if (racing && !pair.excluded && !pair.aborted) ring.Push(Residual(*s.race, ratio));
+    if (racing) s.race->Add(pair, scale);
+    if (!pair.excluded) ratios.push_back(ratio);
+  }
+  const RobustRatios held = HoldOutliers(std::move(ratios), before);
+  for (double ratio : held.values) {
+    const double residual = search_.Learn(champion, challenger, ratio, held.scale);
+    if (!racing && ratio != kAbortedRatio) ring.Push(residual);
   }
   PlanRecord& record = RecordOf(challenger);
   record.pairs += pairs.size();
@@ -231,9 +237,18 @@ void Tuning::State::AfterReplication(Session& s, const Race& race) {
     Judge(plan, Verdict::kUndecided, "replication: " + Story(race));
     return EndUndecided(s, "the win could not be told from the noise after a rebuild");
   }
-  ++campaign_.failed_replications;
+  const double claimed = campaign_.gain;
   DemoteChampion(s, "not there after a rebuild: " + Story(race));
   search_.GiveUp(plan);
+  if (++campaign_.failed_replications >= kReplications) {
+    return SettleNoWinner(s, "wins were found, but none was there after a rebuild");
+  }
+  // Where the claim lies above all that the replication leaves possible, the search saw something
+  // that was in its pairs and not in the plan; it starts over where carry-over cannot help.
+  if (race.Record(0, {}).effect.high < claimed && !campaign_.discard_mode) {
+    campaign_.discard_mode = true;
+    search_.Reset();
+  }
   SetStage(s, Stage::kSearch);
 }
 

@@ -1,9 +1,16 @@
 #include "daemon/planner/samples.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "daemon/planner/scale.h"
 
 namespace blazed::planner {
 namespace {
+
+constexpr double kContradiction =
+    4;  // scales between two pairs of one plan; normal noise: one in 200
+constexpr double kReach = 3;
 
 bool Plausible(const UnitTime& unit) {
   if ((unit.flags & kUnitAborted) != 0) return unit.host_ns <= kLongestUnitNs;
@@ -53,5 +60,18 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
 }
 
 double LogRatio(const PairSample& pair) { return std::log(pair.champion_ns / pair.challenger_ns); }
+
+RobustRatios HoldOutliers(std::vector<double> ratios, double scale) {
+  RobustRatios held{std::move(ratios), scale};
+  std::vector<double>& values = held.values;
+  if (values.size() == 2) {
+    const double apart = std::fabs(values[0] - values[1]);
+    if (apart > kContradiction * scale) held.scale = apart / 2;
+  } else if (values.size() > 2) {
+    const double middle = Median(values);
+    for (double& v : values) v = std::clamp(v, middle - kReach * scale, middle + kReach * scale);
+  }
+  return held;
+}
 
 }  // namespace blazed::planner

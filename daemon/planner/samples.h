@@ -27,4 +27,13 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
 // ln(champion / challenger): positive where the challenger is faster.
 double LogRatio(const PairSample& pair);
 
+// What the search may learn from one lease: one outlier must not decide about an option. Two pairs
+// that contradict each other leave a scale that says so; among three or more, each value is held
+// near their median.
+struct RobustRatios {
+  std::vector<double> values;
+  double scale = 0;
+};
+RobustRatios HoldOutliers(std::vector<double> ratios, double scale);
+
 }  // namespace blazed::planner

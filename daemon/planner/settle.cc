@@ -8,7 +8,7 @@ bool Tuning::State::VerifyStep(Session& s) {
   if (s.race) return RaceStep(s);
   RaceTerms terms;
   terms.kind = RaceKind::kVerification;
-  terms.alpha = config_.alpha;
+  terms.alpha = SplitAlpha(config_.alpha, ++campaign_.checks);
   terms.beta = config_.verify_beta;
   terms.delta0 = search_.profile().delta0;
   terms.delta1 = search_.profile().delta1;
@@ -51,10 +51,9 @@ bool Tuning::State::ReplicateStep(Session& s) {
     SetStage(s, Stage::kSearch);
     return true;
   }
-  OpenRace(
-      s,
-      SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1, s.discard.scale()),
-      Plan{}, campaign_.champion);
+  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1,
+                                        s.discard.scale(), ++campaign_.checks);
+  OpenRace(s, terms, Plan{}, campaign_.champion);
   return true;
 }
 

@@ -11,6 +11,7 @@ namespace {
 constexpr double kPriorSpread = 0.002;
 constexpr double kPriorSessions = 4;
 constexpr double kQuantile = 1.64;
+constexpr uint64_t kLeastPairs = 40;
 
 }  // namespace
 
@@ -41,15 +42,17 @@ double SessionSpread(const std::vector<SessionEffect>& sessions) {
                    (kPriorSessions + degrees));
 }
 
-RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale) {
+RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale,
+                        uint64_t attempt) {
   RaceTerms terms;
   terms.kind = RaceKind::kReplication;
-  terms.alpha = config.alpha;
+  terms.alpha = SplitAlpha(config.alpha, attempt);
   terms.beta = config.verify_beta;
   terms.delta0 = std::max(config.delta0, kQuantile * spread);
   terms.delta1 = std::max(delta1, terms.delta0 + (config.delta1 - config.delta0));
   terms.max_pairs =
       PairCap(terms.alpha, terms.delta0, terms.delta1, scale, config.max_pairs_per_race);
+  terms.least_pairs = kLeastPairs;
   terms.discard = true;
   return terms;
 }

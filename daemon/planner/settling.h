@@ -20,7 +20,9 @@ struct SessionEffect {
 double SessionSpread(const std::vector<SessionEffect>& sessions);
 
 // A settled win is larger than max(config.delta0, 1.64 times the session spread).
-RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale);
+// `attempt` counts from 1: attempts at settling share alpha as races do.
+RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale,
+                        uint64_t attempt);
 
 // The record of a won replication: default played the champion's part. `cost` up to now.
 SettlementRecord SettleWinner(const Race& race, SettlementKind kind, const CostRecord& cost);

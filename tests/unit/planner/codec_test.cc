@@ -1,0 +1,131 @@
+#include "daemon/planner/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "client/sim/host.h"
+
+namespace blazed::planner {
+namespace {
+
+Opening SomeOpening() {
+  Opening opening;
+  opening.workload.fingerprint = Digest{1, 2, 255};
+  opening.workload.name = "attention 257, width=64 %";
+  DecisionSpec d;
+  d.name = "softmax|mask";
+  d.kind = DecisionKind::kChoice;
+  d.options = {"", "streamed, by key", "a=b"};
+  d.sites = 12;
+  d.reorders_sums = true;
+  opening.workload.decisions = {d, {}};
+  opening.contract = Contract::kPrediction;
+  opening.config.alpha = 1.0 / 3;
+  opening.memory.settlement.emplace().plan = {{0, 2}};
+  opening.memory.settlement->gain = {0.1, -0.0, 1e-300};
+  opening.memory.drift = DriftTimer{7, 500, 3};
+  opening.memory.plans.resize(2);
+  opening.memory.plans[1].reason = "na\xc3\xafve\nline";
+  opening.memory.plans[1].comparison.worst_tensor = "grad w";
+  opening.memory.surrogate = {0, 255, 16};
+  return opening;
+}
+
+TEST(Codec, ReadsAnOpeningBackExactly) {
+  const Opening opening = SomeOpening();
+  std::string error;
+  const std::string line = EncodeOpening(opening);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto read = DecodeOpening(line, &error);
+  ASSERT_TRUE(read.has_value()) << error;
+  EXPECT_EQ(*read, opening);
+  EXPECT_EQ(EncodeOpening(*read), line);
+}
+
+TEST(Codec, ReadsEveryEventAndActionOfAWholeTuningBackExactly) {
+  sim::TableSettings settings;
+  settings.boundaries = 12;
+  settings.choices = 2;
+  const sim::CostTable table(settings, 5);
+  sim::Host host(&table, {}, {}, {}, 3);
+  const SessionId first = host.Attach("a");
+  ASSERT_TRUE(host.RunUntilEnd(first, 100000));
+  host.Serve(first, 2000);
+  host.Send(LeaseExpired{first, 99});
+  host.Send(DirectiveRefused{first, 98, 1, Refusal::kMemory, "out of memory, 5 %"});
+  host.Detach(first);
+  std::string error;
+  for (const Event& event : host.events()) {
+    const auto read = DecodeEvent(EncodeEvent(event), &error);
+    ASSERT_TRUE(read.has_value()) << error << ": " << EncodeEvent(event);
+    EXPECT_EQ(*read, event);
+  }
+  for (const Action& action : host.actions()) {
+    const auto read = DecodeAction(EncodeAction(action), &error);
+    ASSERT_TRUE(read.has_value()) << error << ": " << EncodeAction(action);
+    EXPECT_EQ(*read, action);
+  }
+}
+
+TEST(Codec, KeepsTheExtremesOfNumbers) {
+  Event event;
+  event.at = Nanos(std::numeric_limits<int64_t>::min());
+  ProbeDone done;
+  done.session = std::numeric_limits<uint64_t>::max();
+  done.summary.max_abs = std::numeric_limits<double>::infinity();
+  done.summary.max_rel = std::numeric_limits<double>::denorm_min();
+  event.body = done;
+  std::string error;
+  const auto read = DecodeEvent(EncodeEvent(event), &error);
+  ASSERT_TRUE(read.has_value()) << error;
+  EXPECT_EQ(*read, event);
+}
+
+TEST(Codec, StaysTheSameTextOverReleases) {
+  Event event;
+  event.at = Nanos(12);
+  event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 5, 32}}, 6, 7, false};
+  EXPECT_EQ(EncodeEvent(event),
+            "1 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "complete=0");
+  RunPairs run{1, 2, 0, 3, {true, false}, 1, 2, Nanos(9), 8};
+  EXPECT_EQ(EncodeAction(run),
+            "1 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
+            "timed=2 deadline=9 abort_ns=8");
+}
+
+TEST(Codec, RefusesAnotherVersionAndSaysTheNextMove) {
+  std::string error;
+  EXPECT_FALSE(DecodeEvent("2 tick at=1", &error).has_value());
+  EXPECT_NE(error.find("release that wrote it"), std::string::npos);
+}
+
+TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
+  Event event;
+  event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 0, 0}}, 5, 6, true};
+  const std::string line = EncodeEvent(event);
+  std::string error;
+  for (size_t length = 0; length < line.size(); ++length) {
+    const auto read = DecodeEvent(std::string_view(line).substr(0, length), &error);
+    EXPECT_FALSE(read.has_value() && *read == event) << length;
+  }
+  EXPECT_FALSE(DecodeEvent(line + " more=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("1 lease_dome at=1", &error).has_value());
+  EXPECT_EQ(error, "the line's kind is unknown");
+  EXPECT_FALSE(DecodeEvent("1 session_gone at=1 session=-1 reason=", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("1 session_gone at=1 session=1 reason=%4", &error).has_value());
+  EXPECT_FALSE(DecodeOpening("1 tuning fingerprint=00", &error).has_value());
+}
+
+TEST(Codec, RefusesACountThatTheLineCannotHold) {
+  std::string line = EncodeOpening(SomeOpening());
+  const size_t at = line.find("decisions=2");
+  ASSERT_NE(at, std::string::npos);
+  line.replace(at, 11, "decisions=999999999999");
+  std::string error;
+  EXPECT_FALSE(DecodeOpening(line, &error).has_value());
+}
+
+}  // namespace
+}  // namespace blazed::planner

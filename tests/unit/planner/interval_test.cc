@@ -1,0 +1,61 @@
+#include "daemon/planner/interval.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "daemon/planner/random.h"
+
+namespace blazed::planner {
+namespace {
+
+TEST(ConfidenceInterval, CoversTheEffectAtEveryLook) {
+  constexpr int kRuns = 100;
+  int missed = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Random random(static_cast<uint64_t>(run) + 400);
+    std::vector<double> ratios, scales;
+    bool covered = true;
+    for (int i = 0; i < 200; ++i) {
+      ratios.push_back(0.01 + 0.015 * random.Normal());
+      scales.push_back(0.015);
+      if (i % 20 != 19) continue;
+      const Interval at = ConfidenceInterval(ratios, scales, 0.05);
+      covered = covered && at.low <= 0.01 && 0.01 <= at.high;
+    }
+    missed += covered ? 0 : 1;
+  }
+  EXPECT_LE(missed, kRuns * 0.05 + 3 * std::sqrt(kRuns * 0.05 * 0.95)) << "seeds 400 to 499";
+}
+
+TEST(ConfidenceInterval, NarrowsWithPairs) {
+  Random random(5);
+  std::vector<double> ratios, scales;
+  for (int i = 0; i < 1000; ++i) {
+    ratios.push_back(0.03 + 0.015 * random.Normal());
+    scales.push_back(0.015);
+  }
+  const std::vector<double> some(ratios.begin(), ratios.begin() + 40);
+  const Interval wide = ConfidenceInterval(some, {scales.begin(), scales.begin() + 40}, 0.05);
+  const Interval narrow = ConfidenceInterval(ratios, scales, 0.05);
+  EXPECT_GT(wide.low, 0);
+  EXPECT_LT(narrow.high - narrow.low, (wide.high - wide.low) / 2);
+  EXPECT_NEAR(narrow.estimate, 0.03, 0.003);
+}
+
+TEST(ConfidenceInterval, SaysNothingFromNothing) {
+  const Interval all = ConfidenceInterval({}, {}, 0.05);
+  EXPECT_LE(all.low, -0.2);
+  EXPECT_GE(all.high, 0.2);
+}
+
+TEST(SavingOf, TurnsALogRatioIntoASharesOfTheStep) {
+  const Interval saving = SavingOf({std::log(2.0), 0, std::log(4.0)});
+  EXPECT_DOUBLE_EQ(saving.estimate, 0.5);
+  EXPECT_DOUBLE_EQ(saving.low, 0);
+  EXPECT_DOUBLE_EQ(saving.high, 0.75);
+}
+
+}  // namespace
+}  // namespace blazed::planner

@@ -1,0 +1,171 @@
+// Random interleavings of everything that can go wrong, against the invariants that must hold
+// whatever happens.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "client/sim/host.h"
+
+namespace blazed::planner {
+namespace {
+
+// Reads every action and every event, and keeps the promises of the design as assertions.
+class Invariants {
+ public:
+  void See(const Event& event) {
+    if (const auto* done = std::get_if<ProbeDone>(&event.body)) {
+      const Equivalence e = done->summary.equivalence;
+      const bool equal = e == Equivalence::kIdentical || e == Equivalence::kRounding;
+      if (equal && done->passed_batches >= 3) {
+        proven_.insert({done->session, done->variant});
+      }
+    }
+    if (const auto* stored = std::get_if<SettlementStored>(&event.body)) {
+      stored_.insert(stored->settlement);
+    }
+    if (const auto* gone = std::get_if<SessionGone>(&event.body)) gone_.insert(gone->session);
+  }
+
+  void See(const Action& action) {
+    if (const auto* run = std::get_if<RunPairs>(&action)) {
+      Live(run->session, run->champion);
+      Live(run->session, run->challenger);
+      EXPECT_LE(run->challenger_first.size(), 128u);
+      EXPECT_FALSE(run->challenger_first.empty());
+      Unique(run->session, run->lease);
+    }
+    if (const auto* adopt = std::get_if<Adopt>(&action)) {
+      Live(adopt->session, adopt->variant);
+      EXPECT_TRUE(adopt->settlement == 0 || stored_.contains(adopt->settlement));
+      Unique(adopt->session, adopt->adopt);
+    }
+    if (const auto* build = std::get_if<BuildVariant>(&action)) {
+      EXPECT_TRUE(variants_.insert({build->session, build->variant}).second) << "variant id reused";
+      EXPECT_FALSE(gone_.contains(build->session));
+      Unique(build->session, build->build);
+    }
+    if (const auto* probe = std::get_if<ProbeVariants>(&action)) {
+      EXPECT_LE(probe->variants.size(), 16u);
+      Unique(probe->session, probe->probe);
+    }
+    if (const auto* race = std::get_if<KeepRace>(&action)) {
+      EXPECT_TRUE(races_.insert(race->record.id).second) << "race id reused";
+      if (race->record.outcome != RaceOutcome::kWon) return;
+      if (race->record.kind == RaceKind::kReplication) replicated_.insert(race->record.challenger);
+    }
+    if (const auto* settle = std::get_if<Settle>(&action)) {
+      if (settle->record.kind == SettlementKind::kNoWinner) return;
+      EXPECT_TRUE(replicated_.contains(settle->record.plan)) << "settled without a replication";
+      EXPECT_NE(settle->record.champion_signature, settle->record.default_signature);
+    }
+  }
+
+ private:
+  void Live(SessionId session, VariantId variant) {
+    EXPECT_FALSE(gone_.contains(session));
+    if (variant == kDefaultVariant) return;
+    EXPECT_TRUE(proven_.contains({session, variant})) << "live before its probes: " << variant;
+  }
+  void Unique(SessionId session, DirectiveId id) {
+    EXPECT_TRUE(directives_.insert({session, id}).second) << "directive id reused";
+  }
+
+  std::set<std::pair<SessionId, VariantId>> proven_, variants_;
+  std::set<std::pair<SessionId, DirectiveId>> directives_;
+  std::set<uint64_t> stored_;
+  std::set<SessionId> gone_;
+  std::set<RaceId> races_;
+  std::set<Plan> replicated_;
+};
+
+// Loses, repeats, delays and bends answers; kills and attaches sessions at random moments.
+void Storm(uint64_t seed) {
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
+  Random random(seed);
+  sim::TableSettings settings;
+  settings.boundaries = 4 + static_cast<uint32_t>(random.Below(16));
+  settings.choices = static_cast<uint32_t>(random.Below(3));
+  const sim::CostTable table(settings, seed);
+  TuningConfig config;
+  config.max_live_variants = 6 + static_cast<uint32_t>(random.Below(40));
+  config.max_window = std::chrono::seconds(20 + random.Below(200));
+  sim::Host host(&table, {}, config, {}, seed + 1);
+  host.bend = [&](EventBody& body) {
+    const uint64_t dice = random.Below(100);
+    if (dice < 2) return false;
+    if (dice < 4) host.Send(body);
+    if (auto* done = std::get_if<ProbeDone>(&body); done != nullptr && dice < 10) {
+      done->summary.equivalence = static_cast<Equivalence>(random.Below(6));
+    }
+    if (auto* built = std::get_if<VariantBuilt>(&body); built != nullptr && dice < 10) {
+      built->status = static_cast<BuildStatus>(random.Below(3));
+    }
+    if (auto* done = std::get_if<LeaseDone>(&body)) {
+      if (dice < 6 && !done->units.empty()) {
+        done->units.pop_back();
+        done->complete = random.Coin();
+      } else if (dice < 8) {
+        body = LeaseExpired{done->session, done->lease};
+      } else if (dice < 10) {
+        body = DirectiveRefused{done->session, done->lease, static_cast<VariantId>(random.Below(9)),
+                                static_cast<Refusal>(random.Below(7)), "no"};
+      }
+    }
+    return true;
+  };
+  std::vector<SessionId> sessions;
+  for (int round = 0; round < 12; ++round) {
+    if (sessions.empty() || (sessions.size() < 3 && random.Coin())) {
+      const auto mode = random.Below(8) == 0 ? Mode::kPinned : Mode::kTune;
+      sessions.push_back(
+          host.Attach(std::string("p").append(std::to_string(random.Below(4))), mode));
+    }
+    const size_t pick = random.Below(sessions.size());
+    host.store_fails = random.Below(10) == 0;
+    host.RunUntilEnd(sessions[pick], 100 + random.Below(1500));
+    if (host.settled(sessions[pick])) host.Serve(sessions[pick], 600);
+    if (random.Below(3) == 0) {
+      host.Detach(sessions[pick]);
+      sessions.erase(sessions.begin() + static_cast<std::ptrdiff_t>(pick));
+    }
+  }
+  // Events and actions in the order in which they happened: the log decides again and both are read
+  // side by side.
+  Tuning again(table.spec(), Contract::kRounding, config, {});
+  Invariants invariants;
+  std::vector<Action> actions;
+  for (const Event& event : host.events()) {
+    invariants.See(event);
+    for (const Action& action : again.Apply(event)) {
+      invariants.See(action);
+      actions.push_back(action);
+    }
+  }
+  EXPECT_EQ(actions, host.actions()) << "the same log decided differently";
+}
+
+TEST(Property, InvariantsHoldInEveryStorm) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Storm(seed);
+    if (::testing::Test::HasFailure()) break;
+  }
+}
+
+// The session is killed after every prefix of its directives; the next process ends the work.
+TEST(Property, AKilledSessionLosesNothing) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01});
+  for (uint64_t kill_after = 1; kill_after < 400; kill_after += 23) {
+    SCOPED_TRACE(::testing::Message() << "killed after " << kill_after << " steps");
+    sim::Host host(&table, {}, {}, {}, 33);
+    const SessionId first = host.Attach("a");
+    host.RunUntilEnd(first, kill_after);
+    host.Detach(first);
+    const SessionId second = host.Attach("b");
+    ASSERT_TRUE(host.RunUntilEnd(second, 30000));
+    EXPECT_EQ(host.in_use(second), (Plan{{1, 1}}));
+  }
+}
+
+}  // namespace
+}  // namespace blazed::planner

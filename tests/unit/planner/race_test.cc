@@ -1,0 +1,161 @@
+#include "daemon/planner/race.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "daemon/planner/random.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr double kScale = 0.01;
+
+PairSample Ratio(double log_ratio) {
+  PairSample p;
+  p.champion_ns = 1e7;
+  p.challenger_ns = 1e7 * std::exp(-log_ratio);
+  return p;
+}
+
+Race Open(RaceTerms terms = {}) { return Race(1, terms, {}, {{0, 1}}, Moment{}); }
+
+// A symmetric noise around `gain`, from one seed.
+void RunNoise(Race& race, double gain, uint64_t seed, int pairs = 4000) {
+  Random random(seed);
+  for (int i = 0; i < pairs && !race.ended(); ++i) {
+    race.Add(Ratio(gain + kScale * random.Normal()), kScale);
+  }
+}
+
+TEST(Race, AcceptsAClearWin) {
+  Race race = Open();
+  RunNoise(race, 0.02, 3);
+  EXPECT_EQ(race.outcome(), RaceOutcome::kWon) << race.reason();
+  EXPECT_NEAR(race.Estimate(), 0.02, 0.01);
+}
+
+TEST(Race, DropsAnEqualChallenger) {
+  int dropped = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Race race = Open();
+    RunNoise(race, 0, seed);
+    EXPECT_NE(race.outcome(), RaceOutcome::kWon) << "seed " << seed;
+    dropped += race.outcome() == RaceOutcome::kLost ? 1 : 0;
+  }
+  EXPECT_GE(dropped, 38);
+}
+
+TEST(Race, DropsAFarSlowerChallengerAfterTwoPairs) {
+  Race race = Open();
+  race.Add(Ratio(-0.06), kScale);
+  EXPECT_FALSE(race.ended());
+  race.Add(Ratio(-0.06), kScale);
+  EXPECT_EQ(race.outcome(), RaceOutcome::kLost);
+  EXPECT_EQ(race.reason(), "far slower twice in a row");
+}
+
+TEST(Race, CountsACutShortChallengerAsALoss) {
+  Race with = Open(), without = Open();
+  PairSample cut = Ratio(0);
+  cut.aborted = true;
+  with.Add(cut, kScale);
+  without.Add(Ratio(0.02), kScale);
+  EXPECT_LT(with.Record(1, {}).log_e_accept, 0);
+  EXPECT_GT(without.Record(1, {}).log_e_accept, 0);
+  with.Add(cut, kScale);
+  EXPECT_EQ(with.outcome(), RaceOutcome::kLost);
+}
+
+TEST(Race, LeavesAnExcludedPairOutWhicheverArmWasFaster) {
+  for (double ratio : {-0.5, 0.5}) {
+    Race race = Open();
+    PairSample p = Ratio(ratio);
+    p.excluded = true;
+    race.Add(p, kScale);
+    const RaceRecord record = race.Record(1, {});
+    EXPECT_EQ(record.log_e_accept, 0);
+    EXPECT_EQ(record.log_e_drop, 0);
+    EXPECT_EQ(record.pairs.size(), 1u);
+    EXPECT_EQ(race.counted(), 0u);
+  }
+}
+
+TEST(Race, EndsUndecidedAtItsCap) {
+  RaceTerms terms;
+  terms.max_pairs = 64;
+  Race race = Open(terms);
+  // Midway between the deltas neither process grows.
+  for (int i = 0; i < 64; ++i) race.Add(Ratio(0.005 + (i % 2 == 0 ? 0.03 : -0.03)), kScale);
+  EXPECT_TRUE(race.ended());
+  EXPECT_EQ(race.outcome(), RaceOutcome::kUndecided);
+}
+
+TEST(Race, EndsWhereEveryPairIsExcluded) {
+  RaceTerms terms;
+  terms.max_pairs = 64;
+  Race race = Open(terms);
+  PairSample p = Ratio(0.5);
+  p.excluded = true;
+  for (int i = 0; i < 1000; ++i) race.Add(p, kScale);
+  race.Add(Ratio(0), kScale);
+  EXPECT_TRUE(race.ended());
+  EXPECT_EQ(race.outcome(), RaceOutcome::kUndecided);
+}
+
+TEST(Race, GoesOnToItsLeastPairsOnceWon) {
+  RaceTerms terms;
+  terms.least_pairs = 40;
+  Race race = Open(terms);
+  RunNoise(race, 0.1, 5);
+  EXPECT_EQ(race.counted(), 40u);
+  EXPECT_EQ(race.outcome(), RaceOutcome::kWon);
+}
+
+TEST(Race, TakesNoPairAfterItsEnd) {
+  Race race = Open();
+  race.Abandon("the session ended");
+  race.Add(Ratio(1), kScale);
+  EXPECT_EQ(race.counted(), 0u);
+  EXPECT_EQ(race.reason(), "the session ended");
+}
+
+TEST(Race, SplitsAlphaSoThatAllRacesTogetherStayBelowIt) {
+  double sum = 0;
+  for (uint64_t j = 1; j <= 100000; ++j) sum += SplitAlpha(0.05, j);
+  EXPECT_LE(sum, 0.05);
+  EXPECT_NEAR(sum, 0.05, 1e-6);
+  EXPECT_DOUBLE_EQ(SplitAlpha(0.05, 1), 0.025);
+}
+
+TEST(Race, CapsItsPairsByNoiseAndNeverBelowSixtyFour) {
+  EXPECT_EQ(PairCap(0.05, 0.0025, 0.0075, 0.0001, 4000), 64u);
+  EXPECT_EQ(PairCap(0.05, 0.0025, 0.0075, 1.0, 4000), 4000u);
+  // 4 ln(6/0.05) (0.015/0.005)^2 = 172.4
+  EXPECT_EQ(PairCap(0.05, 0.0025, 0.0075, 0.015, 4000), 173u);
+  EXPECT_EQ(PairCap(0.05, 0.0025, 0.0075, 0.0001, 10), 10u);
+}
+
+// 33 equal challengers, each raced to its end: the error split bounds the whole campaign.
+TEST(Race, HoldsTheSplitErrorOverAWholeCampaign) {
+  constexpr int kCampaigns = 60, kChallengers = 33;
+  int wrong = 0;
+  for (int c = 0; c < kCampaigns; ++c) {
+    bool accepted = false;
+    for (int j = 1; j <= kChallengers; ++j) {
+      RaceTerms terms;
+      terms.delta0 = 0;
+      terms.delta1 = 0.005;
+      terms.alpha = SplitAlpha(0.05, static_cast<uint64_t>(j));
+      Race race = Open(terms);
+      RunNoise(race, 0, static_cast<uint64_t>(c * 100 + j), 400);
+      accepted = accepted || race.outcome() == RaceOutcome::kWon;
+    }
+    wrong += accepted ? 1 : 0;
+  }
+  EXPECT_LE(wrong, kCampaigns * 0.05 + 3 * std::sqrt(kCampaigns * 0.05 * 0.95))
+      << "seeds 1 to 5933";
+}
+
+}  // namespace
+}  // namespace blazed::planner

@@ -1,0 +1,161 @@
+#include "daemon/planner/search.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "client/sim/cost_table.h"
+#include "daemon/planner/random.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr double kScale = 0.015;
+
+SearchProfile ProfileFor(size_t toggles) {
+  Surroundings here;
+  here.toggles = toggles;
+  here.scale = kScale;
+  here.step_ns = 1e7;
+  here.window_ns = 1e13;
+  return ChooseProfile(here, TuningConfig{});
+}
+
+// Feeds the search with pairs of its own proposals until it ends; returns the plans that it wanted
+// to race.
+std::vector<Plan> Feed(Search& search, const sim::CostTable& table, uint64_t seed, int rounds) {
+  Random random(seed);
+  std::vector<Plan> contenders;
+  std::string why;
+  for (int i = 0; i < rounds && !search.Exhausted({}, &why); ++i) {
+    for (const Plan& plan : search.Propose({}, 4, random)) {
+      for (int pair = 0; pair < 2; ++pair) {
+        search.Learn({}, plan, -table.LogCost(plan) + kScale * random.Normal(), kScale);
+      }
+    }
+    if (const auto plan = search.RaceCandidate({})) contenders.push_back(*plan);
+  }
+  return contenders;
+}
+
+TEST(Search, NamesTheGoodOptionsForARace) {
+  const sim::CostTable table({0.01, -0.03, 0.01, 0.01, -0.02, 0.01});
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(space.size()));
+  const auto contenders = Feed(search, table, 3, 100);
+  ASSERT_FALSE(contenders.empty()) << "seed 3";
+  EXPECT_LT(table.LogCost(contenders.back()), -0.025) << space.Text(contenders.back());
+}
+
+TEST(Search, StopsWithoutARaceWhereEverythingIsSlower) {
+  const sim::CostTable table(std::vector<double>(20, 0.01));
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(space.size()));
+  EXPECT_TRUE(Feed(search, table, 5, 2000).empty()) << "seed 5";
+  std::string why;
+  EXPECT_TRUE(search.Exhausted({}, &why));
+  EXPECT_FALSE(why.empty());
+}
+
+TEST(Search, LearnsAPairOfNeighboursThatIsGoodOnlyTogether) {
+  const sim::CostTable table(std::vector<double>(4, 0.01));
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(space.size()));
+  const Plan one = {{0, 1}}, other = {{1, 1}}, both = {{0, 1}, {1, 1}};
+  for (int i = 0; i < 40; ++i) {
+    search.Learn({}, one, -0.01, kScale);
+    search.Learn({}, other, -0.01, kScale);
+    search.Learn({}, both, 0.04, kScale);
+  }
+  EXPECT_LT(search.Predict({}, one).first, 0);
+  EXPECT_GT(search.Predict({}, both).first, 0.02);
+}
+
+TEST(Search, ProposesNeitherTheChampionNorAnythingGivenUpNorBanned) {
+  const sim::CostTable table(std::vector<double>(5, 0.0));
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(space.size()));
+  search.Ban(2);
+  const Plan lost = {{0, 1}};
+  search.GiveUp(lost);
+  Random random(11);
+  for (int i = 0; i < 200; ++i) {
+    for (const Plan& plan : search.Propose({{1, 1}}, 4, random)) {
+      EXPECT_NE(plan, (Plan{{1, 1}}));
+      EXPECT_NE(plan, lost);
+      for (const Choice& c : plan) EXPECT_NE(c.decision, 2u);
+    }
+  }
+}
+
+TEST(Search, AsksForMoreEachTimeTheSameTwoPlansRace) {
+  const sim::CostTable table({-0.03});
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(1));
+  for (int i = 0; i < 3; ++i) search.Learn({}, {{0, 1}}, 0.03, kScale);
+  int races = 0;
+  while (search.RaceCandidate({}) && races < 100) ++races;
+  EXPECT_GE(races, 1);
+  EXPECT_LT(races, 10);
+}
+
+TEST(Search, KnowsThatPlansWithOneSignatureCostTheSame) {
+  const sim::CostTable table(std::vector<double>(3, 0.0));
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(3));
+  search.LearnEqual({{0, 1}}, {});
+  EXPECT_LT(search.Predict({}, {{0, 1}}).second, 1e-3);
+}
+
+TEST(Search, GoesOnFromItsSavedState) {
+  const sim::CostTable table({0.01, -0.03, 0.01});
+  const Space space(table.spec(), Contract::kRounding);
+  Search first(&space, ProfileFor(3));
+  for (int i = 0; i < 20; ++i) first.Learn({}, {{1, 1}}, 0.03, kScale);
+  Search second(&space, ProfileFor(3));
+  ASSERT_TRUE(second.Restore(first.Save()));
+  EXPECT_NEAR(second.Predict({}, {{1, 1}}).first, first.Predict({}, {{1, 1}}).first, 1e-6);
+  EXPECT_NEAR(second.Predict({}, {{1, 1}}).second, 2 * first.Predict({}, {{1, 1}}).second, 1e-4);
+}
+
+TEST(Search, RefusesASavedStateOfAnotherSpaceOrCutShort) {
+  const sim::CostTable three(std::vector<double>(3, 0.0)), four(std::vector<double>(4, 0.0));
+  const Space a(three.spec(), Contract::kRounding), b(four.spec(), Contract::kRounding);
+  Search of_a(&a, ProfileFor(3)), of_b(&b, ProfileFor(4));
+  EXPECT_FALSE(of_b.Restore(of_a.Save()));
+  std::vector<uint8_t> bytes = of_a.Save();
+  bytes.pop_back();
+  EXPECT_FALSE(of_a.Restore(bytes));
+  EXPECT_FALSE(of_a.Restore({}));
+  EXPECT_TRUE(of_a.Restore(of_a.Save()));
+}
+
+TEST(Profile, LooksForLessWhereNoiseHidesMore) {
+  Surroundings here;
+  here.toggles = 30;
+  here.step_ns = 1e7;
+  here.window_ns = 100e9;
+  here.scale = 0.05;
+  const SearchProfile noisy = ChooseProfile(here, TuningConfig{});
+  here.scale = 0.005;
+  const SearchProfile quiet = ChooseProfile(here, TuningConfig{});
+  EXPECT_DOUBLE_EQ(quiet.delta1, TuningConfig{}.delta1);
+  EXPECT_GT(noisy.delta1, quiet.delta1);
+  EXPECT_GT(noisy.stop_gain, quiet.stop_gain);
+}
+
+TEST(Profile, ReusesPlansWhereVariantsAreDear) {
+  Surroundings here;
+  here.toggles = 30;
+  here.step_ns = 1e7;
+  here.build_ns = 1e7;
+  here.probe_ns = 3e7;
+  EXPECT_EQ(ChooseProfile(here, TuningConfig{}).pairs_per_proposal, 2u);
+  here.probe_ns = 2e8;
+  EXPECT_EQ(ChooseProfile(here, TuningConfig{}).pairs_per_proposal, 4u);
+  here.build_ns = 1e10;
+  EXPECT_EQ(ChooseProfile(here, TuningConfig{}).max_builds, 12u);
+}
+
+}  // namespace
+}  // namespace blazed::planner

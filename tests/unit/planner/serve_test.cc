@@ -1,0 +1,196 @@
+// Settlements for other processes, candidates of other principals, and what a daemon remembers
+// across restarts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "client/sim/host.h"
+#include "daemon/planner/search.h"
+
+namespace blazed::planner {
+namespace {
+
+const Plan kGood = {{1, 1}};
+
+sim::CostTable Table(double cost) { return sim::CostTable({0.02, cost, 0.02, 0.01}); }
+
+SettlementRecord Stored(const sim::CostTable& table, bool matching = true) {
+  SettlementRecord record;
+  record.id = 40;
+  record.kind = SettlementKind::kInJob;
+  record.plan = kGood;
+  record.champion_signature = matching ? table.Signature(kGood, 0) : Digest{9};
+  record.default_signature = table.Signature({}, 0);
+  record.session = 900;
+  return record;
+}
+
+TuningMemory Remembering(SettlementRecord record) {
+  TuningMemory memory;
+  memory.settlement = std::move(record);
+  return memory;
+}
+
+TEST(Serving, AdoptsWithoutPairsWhereBothSignaturesAreEqual) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, Remembering(Stored(table)), 1);
+  const SessionId s = host.Attach("next");
+  ASSERT_TRUE(host.RunUntilEnd(s, 500));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kServed);
+  EXPECT_EQ(host.outcome(s)->settlement, 40u);
+  EXPECT_EQ(host.in_use(s), kGood);
+  EXPECT_TRUE(host.races().empty());
+  EXPECT_EQ(host.outcome(s)->cost.search_pairs + host.outcome(s)->cost.replication_pairs, 0u);
+  EXPECT_GE(host.outcome(s)->cost.probes, 1u);
+  for (const Action& action : host.actions()) {
+    EXPECT_FALSE(std::holds_alternative<RunPairs>(action));
+    if (const auto* adopt = std::get_if<Adopt>(&action)) {
+      EXPECT_EQ(adopt->reason, AdoptReason::kStoredMatch);
+      EXPECT_EQ(adopt->settlement, 40u);
+      EXPECT_TRUE(adopt->settled);
+    }
+  }
+}
+
+TEST(Serving, ReplicatesWhereASignatureDiffers) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, Remembering(Stored(table, false)), 2);
+  const SessionId s = host.Attach("next");
+  ASSERT_TRUE(host.RunUntilEnd(s, 5000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kServed);
+  EXPECT_EQ(host.settlement()->kind, SettlementKind::kReplicated);
+  EXPECT_EQ(host.settlement()->champion_signature, table.Signature(kGood, 0));
+  EXPECT_EQ(host.outcome(s)->cost.search_pairs, 0u);
+  EXPECT_GT(host.outcome(s)->cost.replication_pairs, 0u);
+  EXPECT_EQ(host.in_use(s), kGood);
+}
+
+TEST(Serving, DemotesAndSearchesWhereTheWinIsNotThere) {
+  const sim::CostTable table = Table(0.03);
+  sim::Host host(&table, {}, {}, Remembering(Stored(table, false)), 3);
+  const SessionId s = host.Attach("next");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.demotions(), 1u);
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_TRUE(host.in_use(s).empty());
+}
+
+TEST(Serving, DemotesASettledPlanThatFailsItsProbes) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, Remembering(Stored(table)), 4);
+  host.bend = [](EventBody& body) {
+    auto* done = std::get_if<ProbeDone>(&body);
+    if (done != nullptr && done->variant == 1) {
+      done->summary.equivalence = Equivalence::kRejectedDifferent;
+      done->passed_batches = 0;
+    }
+    return true;
+  };
+  host.on_live = [](SessionId, VariantId variant, const Plan&) { EXPECT_NE(variant, 1u); };
+  const SessionId s = host.Attach("next");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.demotions(), 1u);
+  EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kRejectedDifferent);
+  EXPECT_TRUE(host.in_use(s).empty());
+}
+
+TEST(Serving, KeepsTheDefaultWhereAnEarlierSearchFoundNoWinner) {
+  const sim::CostTable table = Table(-0.08);
+  SettlementRecord none;
+  none.id = 41;
+  none.kind = SettlementKind::kNoWinner;
+  sim::Host host(&table, {}, {}, Remembering(none), 5);
+  const SessionId s = host.Attach("next");
+  ASSERT_TRUE(host.RunUntilEnd(s, 10));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_EQ(host.builds(), 0u);
+  EXPECT_TRUE(host.settled(s));
+}
+
+TEST(Serving, ServesAPinnedSessionByMatchAndReportsItsMisses) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host match(&table, {}, {}, Remembering(Stored(table)), 6);
+  const SessionId served = match.Attach("next", Mode::kPinned);
+  ASSERT_TRUE(match.RunUntilEnd(served, 500));
+  EXPECT_EQ(match.in_use(served), kGood);
+
+  sim::Host miss(&table, {}, {}, Remembering(Stored(table, false)), 6);
+  const SessionId missed = miss.Attach("next", Mode::kPinned);
+  ASSERT_TRUE(miss.RunUntilEnd(missed, 500));
+  EXPECT_TRUE(miss.in_use(missed).empty());
+  EXPECT_TRUE(miss.races().empty());
+  EXPECT_FALSE(miss.outcome(missed)->reason.empty());
+}
+
+TEST(Serving, ReplicatesACandidateOfAnotherPrincipalBeforeAnySearch) {
+  const sim::CostTable table = Table(-0.08);
+  TuningMemory memory;
+  memory.candidate = Stored(table);
+  sim::Host host(&table, {}, {}, memory, 7);
+  const SessionId s = host.Attach("other user");
+  ASSERT_TRUE(host.RunUntilEnd(s, 5000));
+  EXPECT_EQ(host.settlement()->kind, SettlementKind::kReplicated);
+  ASSERT_EQ(host.races().size(), 1u);
+  EXPECT_EQ(host.races()[0].kind, RaceKind::kReplication);
+  EXPECT_EQ(host.in_use(s), kGood);
+}
+
+TEST(Serving, SearchesOnWhereACandidateIsNoWin) {
+  const sim::CostTable table = Table(0.03);
+  TuningMemory memory;
+  memory.candidate = Stored(table);
+  sim::Host host(&table, {}, {}, memory, 8);
+  const SessionId s = host.Attach("other user");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kLost);
+}
+
+TEST(Serving, GoesOnWithTheErrorSplitOfEarlierRaces) {
+  const sim::CostTable table = Table(-0.08);
+  TuningMemory memory;
+  memory.races = 5;
+  sim::Host host(&table, {}, {}, memory, 9);
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), 20000));
+  double largest = 0;
+  for (const RaceRecord& race : host.races()) {
+    EXPECT_GT(race.id, 5u);
+    if (race.kind == RaceKind::kSearch) largest = std::max(largest, race.alpha);
+  }
+  EXPECT_GT(largest, 0);
+  EXPECT_LE(largest, 0.05 / (7 * 8));
+}
+
+TEST(Serving, NeverTriesAgainWhatAnEarlierProcessRejected) {
+  const sim::CostTable table = Table(-0.08);
+  TuningMemory memory;
+  memory.plans.resize(1);
+  memory.plans[0].plan = kGood;
+  memory.plans[0].verdict = Verdict::kRejectedDifferent;
+  sim::Host host(&table, {}, {}, memory, 10);
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), 20000));
+  for (const Action& action : host.actions()) {
+    const auto* build = std::get_if<BuildVariant>(&action);
+    if (build == nullptr) continue;
+    for (const Choice& c : build->plan) EXPECT_NE(c, kGood[0]);
+  }
+}
+
+TEST(Serving, TakesTheSearchUpFromItsSavedState) {
+  sim::TableSettings settings;
+  settings.boundaries = 20;
+  const sim::CostTable table(settings, 77);
+  sim::HostSettings short_job;
+  short_job.tune_until_steps = 400;
+  sim::Host first(&table, short_job, {}, {}, 11);
+  first.RunUntilEnd(first.Attach("a"), 5000);
+  TuningMemory memory;
+  memory.surrogate = first.tuning().SaveSurrogate();
+  ASSERT_FALSE(memory.surrogate.empty());
+  sim::Host second(&table, {}, {}, memory, 12);
+  sim::Host fresh(&table, {}, {}, {}, 12);
+  EXPECT_NE(second.tuning().SaveSurrogate(), fresh.tuning().SaveSurrogate());
+}
+
+}  // namespace
+}  // namespace blazed::planner

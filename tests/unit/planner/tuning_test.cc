@@ -1,0 +1,262 @@
+// A whole tuning against a simulated host: from the first step to a settlement.
+#include "daemon/planner/tuning.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "client/sim/host.h"
+
+namespace blazed::planner {
+namespace {
+
+sim::CostTable OneGoodOption() { return sim::CostTable({0.02, -0.08, 0.02, 0.01, 0.02, 0.01}); }
+
+uint64_t RacesOf(const sim::Host& host, RaceKind kind) {
+  return static_cast<uint64_t>(std::count_if(host.races().begin(), host.races().end(),
+                                             [&](const RaceRecord& r) { return r.kind == kind; }));
+}
+
+TEST(Tuning, SettlesAWinnerAfterVerificationAndReplication) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 1);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled);
+  ASSERT_TRUE(host.settlement().has_value());
+  const SettlementRecord settled = *host.settlement();
+  EXPECT_EQ(settled.kind, SettlementKind::kInJob);
+  EXPECT_EQ(settled.plan, (Plan{{1, 1}}));
+  EXPECT_EQ(host.in_use(s), settled.plan);
+  EXPECT_TRUE(host.settled(s));
+  EXPECT_NEAR(settled.gain.estimate, 1 - std::exp(-0.08), 0.02);
+  EXPECT_GT(settled.gain.low, 0.0);
+  EXPECT_NE(settled.champion_signature, settled.default_signature);
+  EXPECT_GT(settled.break_even_steps, 0);
+  EXPECT_GE(RacesOf(host, RaceKind::kVerification), 1u);
+  EXPECT_GE(RacesOf(host, RaceKind::kReplication), 1u);
+  EXPECT_GT(settled.cost.search_pairs, 0u);
+  EXPECT_GT(settled.cost.replication_pairs, 0u);
+  EXPECT_GT(settled.cost.window, Nanos(0));
+}
+
+TEST(Tuning, ForecastsBeforeItsFirstTrial) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 2);
+  host.RunUntilEnd(host.Attach("job"), 20000);
+  size_t forecast = 0, build = 0;
+  for (size_t i = 0; i < host.actions().size(); ++i) {
+    if (forecast == 0 && std::holds_alternative<KeepForecast>(host.actions()[i])) forecast = i;
+    if (build == 0 && std::holds_alternative<BuildVariant>(host.actions()[i])) build = i;
+  }
+  ASSERT_GT(forecast, 0u);
+  EXPECT_LT(forecast, build);
+  EXPECT_GT(host.forecast()->window, Nanos(0));
+  EXPECT_GE(host.forecast()->resolvable, 0.004);
+}
+
+TEST(Tuning, AnswersNoWinnerWhereNothingIsFaster) {
+  const sim::CostTable table(std::vector<double>(8, 0.01));
+  sim::Host host(&table, {}, {}, {}, 3);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_EQ(host.settlement()->kind, SettlementKind::kNoWinner);
+  EXPECT_EQ(host.settlement()->gain, Interval{});
+  EXPECT_TRUE(host.in_use(s).empty());
+  EXPECT_TRUE(host.settled(s));
+}
+
+TEST(Tuning, SettlesNothingOnNullTables) {
+  int settled = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    sim::TableSettings settings;
+    settings.boundaries = 12;
+    settings.winners = false;
+    const sim::CostTable table(settings, seed);
+    sim::Host host(&table, {}, {}, {}, seed + 500);
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000)) << "seed " << seed;
+    settled += host.outcome(s)->outcome == Outcome::kNoWinner ? 0 : 1;
+  }
+  EXPECT_EQ(settled, 0) << "seeds 0 to 39";
+}
+
+TEST(Tuning, CapturesMostOfTheGainOfADrawnTable) {
+  double got = 0, best = 0;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    sim::TableSettings settings;
+    settings.boundaries = 34;
+    settings.choices = 4;
+    const sim::CostTable table(settings, 1000 + seed);
+    sim::Host host(&table, {}, {}, {}, seed);
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000)) << "seed " << seed;
+    EXPECT_LT(table.LogCost(host.in_use(s)), 1e-9) << "slower than the default, seed " << seed;
+    got += 1 - std::exp(table.LogCost(host.in_use(s)));
+    best += 1 - std::exp(table.OracleLogCost(5));
+  }
+  EXPECT_GE(got / best, 0.8) << "seeds 0 to 7";
+}
+
+TEST(Tuning, CatchesAWinThatIsOnlyCarryOver) {
+  int settled = 0;
+  bool caught = false;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    sim::TableSettings settings;
+    settings.boundaries = 12;
+    settings.winners = false;
+    settings.flat = true;
+    const sim::CostTable table(settings, seed);
+    sim::HostSettings slow_switch;
+    slow_switch.noise.carry_default = 0.02;
+    sim::Host host(&table, slow_switch, {}, {}, seed + 40);
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 100000)) << "seed " << seed;
+    settled += host.outcome(s)->outcome == Outcome::kSettled ? 1 : 0;
+    for (const RaceRecord& race : host.races()) {
+      caught =
+          caught || (race.kind == RaceKind::kVerification && race.outcome != RaceOutcome::kWon);
+    }
+  }
+  EXPECT_EQ(settled, 0) << "seeds 0 to 9";
+  EXPECT_TRUE(caught) << "no provisional win was there to be caught";
+}
+
+// The win is there in the build that raced and gone after the rebuild.
+TEST(Tuning, DemotesAWinThatARebuildTakesAway) {
+  const sim::CostTable with = OneGoodOption();
+  sim::CostTable live = OneGoodOption();
+  sim::Host host(&with, {}, {}, {}, 4);
+  host.live_table = &live;
+  host.bend = [&](EventBody& body) {
+    const auto* built = std::get_if<VariantBuilt>(&body);
+    if (built == nullptr) return true;
+    const auto& last = host.actions();
+    for (auto it = last.rbegin(); it != last.rend(); ++it) {
+      const auto* build = std::get_if<BuildVariant>(&*it);
+      if (build == nullptr || build->build != built->build) continue;
+      if (build->rebuild_of != 0) live.SetCost(1, 1, 0.0);
+      break;
+    }
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_TRUE(host.in_use(s).empty());
+  const PlanRecord& record = host.plans().at({{1, 1}});
+  EXPECT_EQ(record.verdict, Verdict::kLost);
+  EXPECT_NE(record.reason.find("not there after a rebuild"), std::string::npos) << record.reason;
+}
+
+TEST(Tuning, TimesNeitherDuplicatesNorPlansThatWereNotHonoured) {
+  sim::TableSettings settings;
+  settings.boundaries = 12;
+  settings.idle_share = 0.5;
+  const sim::CostTable table(settings, 17);
+  sim::Host host(&table, {}, {}, {}, 17);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  int not_honoured = 0;
+  for (const auto& [plan, record] : host.plans()) {
+    if (record.verdict != Verdict::kNotHonoured && record.verdict != Verdict::kDuplicate) continue;
+    EXPECT_EQ(record.pairs, 0u);
+    EXPECT_FALSE(record.reason.empty());
+    not_honoured += record.verdict == Verdict::kNotHonoured ? 1 : 0;
+  }
+  EXPECT_GT(not_honoured, 0);
+}
+
+TEST(Tuning, LetsOneSessionExploreAndServesTheOthersAfterwards) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 6);
+  const SessionId first = host.Attach("a"), second = host.Attach("b");
+  EXPECT_EQ(host.tuning().phase(first), Phase::kForecast);
+  EXPECT_EQ(host.tuning().phase(second), Phase::kWaiting);
+  ASSERT_TRUE(host.RunUntilEnd(first, 50000));
+  ASSERT_TRUE(host.RunUntilEnd(second, 1000));
+  EXPECT_EQ(host.outcome(second)->outcome, Outcome::kServed);
+  EXPECT_EQ(host.outcome(second)->cost.search_pairs, 0u);
+  EXPECT_EQ(host.in_use(second), host.in_use(first));
+}
+
+TEST(Tuning, TellsNobodyBeforeTheStoreHasIt) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 7);
+  host.store_fails = true;
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_TRUE(host.in_use(s).empty());
+  bool stood = false;
+  for (const Action& action : host.actions()) {
+    const auto* adopt = std::get_if<Adopt>(&action);
+    EXPECT_TRUE(adopt == nullptr || adopt->settlement == 0);
+    const auto* stand = std::get_if<Stand>(&action);
+    stood = stood || (stand != nullptr && stand->reason == StandReason::kStoreFailed);
+  }
+  EXPECT_TRUE(stood);
+}
+
+TEST(Tuning, EndsUndecidedWhenTheHostsStepsEndAndGoesOnInTheNextProcess) {
+  sim::TableSettings settings;
+  settings.boundaries = 34;
+  const sim::CostTable table(settings, 1003);
+  sim::HostSettings short_job;
+  short_job.tune_until_steps = 200;
+  sim::Host host(&table, short_job, {}, {}, 8);
+  const SessionId first = host.Attach("a");
+  ASSERT_TRUE(host.RunUntilEnd(first, 5000));
+  EXPECT_EQ(host.outcome(first)->outcome, Outcome::kUndecided);
+  EXPECT_TRUE(host.settled(first)) << "the session is not frozen";
+  EXPECT_FALSE(host.settlement().has_value());
+  host.Detach(first);
+  int processes = 1;
+  while (!host.settlement() && processes < 60) {
+    const SessionId next = host.Attach(std::string("p").append(std::to_string(processes++)));
+    host.RunUntilEnd(next, 5000);
+    host.Detach(next);
+  }
+  EXPECT_TRUE(host.settlement().has_value()) << "no settlement after " << processes << " processes";
+}
+
+TEST(Tuning, ObservesWithoutADirective) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 9);
+  const SessionId s = host.Attach("job", Mode::kObserve);
+  EXPECT_FALSE(host.RunUntilEnd(s, 500));
+  for (const Action& action : host.actions()) {
+    EXPECT_TRUE(std::holds_alternative<ReportProgress>(action));
+  }
+}
+
+TEST(Tuning, AnswersAtOnceWhereThereIsNothingToChoose) {
+  const sim::CostTable table(std::vector<double>{});
+  sim::Host host(&table, {}, {}, {}, 10);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 100));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+}
+
+TEST(Tuning, RunsNoPlanLiveBeforeItsProbes) {
+  sim::TableSettings settings;
+  settings.boundaries = 20;
+  const sim::CostTable table(settings, 4);
+  sim::Host host(&table, {}, {}, {}, 4);
+  std::set<VariantId> proven = {kDefaultVariant};
+  host.bend = [&](EventBody& body) {
+    if (const auto* done = std::get_if<ProbeDone>(&body)) proven.insert(done->variant);
+    return true;
+  };
+  host.on_live = [&](SessionId, VariantId variant, const Plan&) {
+    EXPECT_TRUE(proven.contains(variant)) << "variant " << variant;
+  };
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), 50000));
+  EXPECT_GT(proven.size(), 3u);
+}
+
+}  // namespace
+}  // namespace blazed::planner
