@@ -206,7 +206,7 @@ TEST(Tuning, EndsUndecidedWhenTheHostsStepsEndAndGoesOnInTheNextProcess) {
   settings.boundaries = 34;
   const sim::CostTable table(settings, 1003);
   sim::HostSettings short_job;
-  short_job.tune_until_steps = 200;
+  short_job.tune_until_steps = 600;
   sim::Host host(&table, short_job, {}, {}, 8);
   const SessionId first = host.Attach("a");
   ASSERT_TRUE(host.RunUntilEnd(first, 5000));
