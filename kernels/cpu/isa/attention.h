@@ -1,6 +1,9 @@
-// Causal attention with the running maximum kept as an integer in the log2 domain (docs/adr, exact
-// online softmax): a rescale is then a multiplication by a power of two, which is exact, so the
-// streamed and the materialised form give the same bits.
+// Causal attention with the running maximum kept as an integer in the log2 domain (docs/adr/0004):
+// a rescale is then a multiplication by a power of two, which is exact while nothing turns
+// subnormal, so the streamed and the materialised form give the same bits. A row whose scores
+// spread so far that a weight could turn subnormal is walked again in the materialised order; what
+// is left out are values and outputs below about 2^-26, which a spread of up to 2^100 could push
+// under the smallest normal number.
 #pragma once
 
 #include "kernels/cpu/isa/det_math.h"

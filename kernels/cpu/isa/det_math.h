@@ -1,7 +1,7 @@
-// Elementary functions by fixed polynomials and written-out fused multiply-adds, so that a step
-// calls no math library and gives the same bits with every compiler, library and vector level.
-// Error bounds and the fit are described in docs/adr/ (deterministic arithmetic); coefficients are
-// this project's own.
+// Elementary functions by fixed polynomials and written-out fused multiply-adds (docs/adr/0004), so
+// that a step calls no math library and gives the same bits with every compiler, library and vector
+// level. The coefficients are this project's own fit, as hexadecimal floats; det_math_test holds
+// their digest and their error bounds.
 #pragma once
 
 #include "kernels/cpu/isa/lanes.h"
