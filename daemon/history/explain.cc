@@ -1,0 +1,213 @@
+#include "daemon/history/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "daemon/history/words.h"
+#include "storage/plan_text.h"
+
+namespace blazed::history {
+namespace {
+
+using planner::SettlementKind;
+using planner::Verdict;
+
+std::string SecondsText(planner::Nanos span) { return TimeText(static_cast<double>(span.count())); }
+
+// "1 pair", "2 pairs".
+std::string Counted(uint64_t count, const char* noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+const storage::StoredPlan* Find(const Evidence& evidence, const planner::Plan& plan) {
+  for (const storage::StoredPlan& stored : evidence.plans) {
+    if (stored.record.plan == plan) return &stored;
+  }
+  return nullptr;
+}
+
+std::string WinSentence(const Evidence& evidence, const planner::SettlementRecord& record) {
+  return absl::StrCat("the plan ", storage::PlanForPeople(evidence.workload, record.plan),
+                      " saves ", ShareText(record.gain.estimate), " of a step (",
+                      ShareText(record.gain.low), " to ", ShareText(record.gain.high),
+                      "): ", TimeText(record.settled_step_ns), " instead of ",
+                      TimeText(record.default_step_ns), " under the default plan");
+}
+
+std::string ReplicationSentence(const planner::SettlementRecord& record) {
+  const std::string pairs = Counted(record.cost.replication_pairs, "pair");
+  if (record.kind == SettlementKind::kReplicated) {
+    return absl::StrCat("it was replicated in another process over ", pairs);
+  }
+  return absl::StrCat("it was torn down, built again and won a second time over ", pairs,
+                      "; the next process replicates it where its signatures differ");
+}
+
+std::string CostSentence(const planner::SettlementRecord& record) {
+  std::string text =
+      absl::StrCat("the search took ", SecondsText(record.cost.window), ", ",
+                   Counted(record.cost.builds, "build"), ", ", Counted(record.cost.probes, "probe"),
+                   " and ", Counted(record.cost.search_pairs, "pair"), "; its slower steps cost ",
+                   SecondsText(record.cost.regret));
+  if (record.break_even_steps > 0 && std::isfinite(record.break_even_steps)) {
+    absl::StrAppend(&text,
+                    absl::StrFormat(", paid back after %.0f steps", record.break_even_steps));
+  }
+  return text;
+}
+
+std::string EquivalenceSentence(const planner::PlanRecord& record) {
+  if (!record.has_comparison) return "";
+  const planner::ComparisonSummary& summary = record.comparison;
+  switch (summary.equivalence) {
+    case planner::Equivalence::kIdentical:
+      return absl::StrCat("its probe found all ", summary.elements,
+                          " compared numbers equal to the default's, bit for bit");
+    case planner::Equivalence::kRounding:
+      return absl::StrCat("its probe found ", summary.mismatches, " of ", summary.elements,
+                          absl::StrFormat(" numbers different by at most %.2g, where re-ordered "
+                                          "sums explain %.2g",
+                                          summary.max_rel, summary.allowed_max_rel));
+    case planner::Equivalence::kRejectedDifferent:
+      return absl::StrCat("its probe found other numbers than the contract allows, worst in ",
+                          summary.worst_tensor);
+    case planner::Equivalence::kRejectedBroken:
+      return absl::StrCat("its probe found NaN or infinity that the default does not have, in ",
+                          summary.worst_tensor);
+    default:
+      return "";
+  }
+}
+
+std::string StateSentence(const Evidence& evidence, const storage::StoredSettlement& settlement) {
+  if (settlement.state == storage::SettlementState::kDemoted) {
+    return absl::StrCat("it was demoted and is not used: ", settlement.state_reason);
+  }
+  if (evidence.drift.has_value() && settlement.record.kind != SettlementKind::kNoWinner) {
+    return absl::StrCat("it is checked against the default again after ",
+                        Counted(evidence.drift->steps_left, "more step"), " of a job");
+  }
+  return "";
+}
+
+std::string CountSentence(const Evidence& evidence) {
+  std::map<Verdict, uint64_t> counts;
+  for (const storage::StoredPlan& plan : evidence.plans) {
+    if (!plan.record.plan.empty()) ++counts[plan.record.verdict];
+  }
+  uint64_t total = 0;
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : counts) {
+    total += count;
+    std::string word = Word(verdict);
+    std::replace(word.begin(), word.end(), '_', ' ');
+    parts.push_back(absl::StrCat(count, " ", word));
+  }
+  if (total == 0) return "no candidate was tried yet";
+  return absl::StrCat(Counted(total, "candidate"), " tried: ", absl::StrJoin(parts, ", "));
+}
+
+// The last race that had the plan as its challenger.
+std::string RaceSentence(const Evidence& evidence, const planner::Plan& plan) {
+  const storage::StoredRace* last = nullptr;
+  for (const storage::StoredRace& race : evidence.races) {
+    if (race.record.challenger == plan && (last == nullptr || race.id > last->id)) last = &race;
+  }
+  if (last == nullptr) return "";
+  const planner::Interval& effect = last->record.effect;
+  const auto saving = [](double log_ratio) { return ShareText(-std::expm1(-log_ratio)); };
+  return absl::StrCat(
+      "in its last race, a ", Word(last->record.kind), " race against ",
+      storage::PlanForPeople(evidence.workload, last->record.champion), ", it ",
+      last->record.outcome == planner::RaceOutcome::kUndecided ? "stayed undecided"
+                                                               : Word(last->record.outcome),
+      " after ", Counted(last->pair_count, "pair"), ": it saves ", saving(effect.estimate),
+      " of a step (", saving(effect.low), " to ", saving(effect.high), ")");
+}
+
+std::string VerdictSentence(const Evidence& evidence, const planner::PlanRecord& record) {
+  std::string word = Word(record.verdict);
+  std::replace(word.begin(), word.end(), '_', ' ');
+  std::string text =
+      absl::StrCat("the plan ", storage::PlanForPeople(evidence.workload, record.plan), ": ", word);
+  if (!record.reason.empty()) absl::StrAppend(&text, ", ", record.reason);
+  return text;
+}
+
+void Add(std::vector<std::string>& sentences, std::string sentence) {
+  if (!sentence.empty()) sentences.push_back(std::move(sentence));
+}
+
+std::vector<std::string> ExplainPlan(const Evidence& evidence, const planner::PlanRecord& record) {
+  std::vector<std::string> sentences;
+  Add(sentences, VerdictSentence(evidence, record));
+  Add(sentences, EquivalenceSentence(record));
+  Add(sentences, RaceSentence(evidence, record.plan));
+  return sentences;
+}
+
+int Rank(Verdict verdict) {
+  static constexpr std::array kOrder = {Verdict::kChampion,       Verdict::kWon,
+                                        Verdict::kDemoted,        Verdict::kUndecided,
+                                        Verdict::kLost,           Verdict::kRejectedDifferent,
+                                        Verdict::kRejectedBroken, Verdict::kRejectedMemory,
+                                        Verdict::kProven,         Verdict::kInconclusive,
+                                        Verdict::kBuildFailed,    Verdict::kNotHonoured,
+                                        Verdict::kDuplicate,      Verdict::kProposed};
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), verdict) - kOrder.begin());
+}
+
+}  // namespace
+
+std::string TimeText(double ns) {
+  if (ns < 1e3) return absl::StrFormat("%.0f ns", ns);
+  if (ns < 1e6) return absl::StrFormat("%.3g µs", ns / 1e3);
+  if (ns < 1e9) return absl::StrFormat("%.3g ms", ns / 1e6);
+  return absl::StrFormat("%.1f s", ns / 1e9);
+}
+
+std::string ShareText(double fraction) { return absl::StrFormat("%.1f %%", 100 * fraction); }
+
+std::vector<std::string> Explain(const Evidence& evidence, const storage::StoredPlan* asked) {
+  if (asked != nullptr) return ExplainPlan(evidence, asked->record);
+  std::vector<std::string> sentences;
+  if (!evidence.settlement.has_value()) {
+    sentences.push_back("nothing is settled for this workload under these conditions");
+    Add(sentences, CountSentence(evidence));
+    return sentences;
+  }
+  const planner::SettlementRecord& record = evidence.settlement->record;
+  if (record.kind == SettlementKind::kNoWinner) {
+    sentences.push_back(
+        absl::StrCat("the search ended without a winner, so the default plan stays, ",
+                     TimeText(record.default_step_ns), " a step"));
+  } else {
+    sentences.push_back(WinSentence(evidence, record));
+    sentences.push_back(ReplicationSentence(record));
+    if (const storage::StoredPlan* plan = Find(evidence, record.plan)) {
+      Add(sentences, EquivalenceSentence(plan->record));
+    }
+  }
+  Add(sentences, StateSentence(evidence, *evidence.settlement));
+  Add(sentences, CountSentence(evidence));
+  Add(sentences, CostSentence(record));
+  sentences.push_back(absl::StrCat("it holds for the contract ", Word(record.contract),
+                                   " and the conditions listed; another user's or other "
+                                   "conditions make it a first candidate only"));
+  return sentences;
+}
+
+void SortForPeople(std::vector<storage::StoredPlan>& plans) {
+  std::stable_sort(plans.begin(), plans.end(), [](const auto& a, const auto& b) {
+    const int left = Rank(a.record.verdict), right = Rank(b.record.verdict);
+    return left != right ? left < right : a.record.pairs > b.record.pairs;
+  });
+}
+
+}  // namespace blazed::history

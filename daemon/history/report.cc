@@ -1,0 +1,209 @@
+#include "daemon/history/report.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "daemon/history/words.h"
+#include "storage/digest_text.h"
+#include "storage/plan_text.h"
+
+namespace blazed::history {
+namespace {
+
+using planner::Outcome;
+using planner::SettlementKind;
+using storage::Reader;
+
+double Seconds(planner::Nanos span) { return std::chrono::duration<double>(span).count(); }
+
+// JSON knows no infinity; a required number that is none becomes zero.
+double Finite(double value) { return std::isfinite(value) ? value : 0.0; }
+
+Json FiniteOrNull(double value) { return std::isfinite(value) && value > 0 ? Json(value) : Json(); }
+
+Json Signature(const planner::Digest& digest) {
+  return digest == planner::Digest{} ? "" : storage::DigestToHex(digest);
+}
+
+Json IntervalJson(const planner::Interval& interval) {
+  return {{"estimate", Finite(interval.estimate)},
+          {"low", Finite(interval.low)},
+          {"high", Finite(interval.high)}};
+}
+
+// The settlement that the session's outcome rests on: a session that is undecided rests on none,
+// whatever another session of the same tuning has settled since.
+const planner::SettlementRecord* Basis(const Reader::SessionStory& story) {
+  if (!story.settlement.has_value() || !story.outcome.has_value()) return nullptr;
+  if (story.outcome->record.outcome == Outcome::kUndecided) return nullptr;
+  return &story.settlement->record;
+}
+
+std::string OutcomeWord(const Reader::SessionStory& story) {
+  if (story.session.mode == planner::Mode::kObserve) return "off";
+  if (story.session.mode == planner::Mode::kPinned) return "pinned";
+  if (!story.outcome.has_value()) return "undecided";
+  const planner::SettlementRecord* basis = Basis(story);
+  const bool no_winner = basis != nullptr && basis->kind == SettlementKind::kNoWinner;
+  switch (story.outcome->record.outcome) {
+    case Outcome::kSettled:
+      return "settled";
+    case Outcome::kNoWinner:
+      return "no_winner";
+    case Outcome::kServed:
+      return no_winner ? "no_winner" : "settled";
+    case Outcome::kUndecided:
+      break;
+  }
+  return "undecided";
+}
+
+// What the session ran at its end.
+planner::Plan FinalPlan(const Reader::SessionStory& story) {
+  if (const planner::SettlementRecord* basis = Basis(story)) return basis->plan;
+  for (const storage::StoredPlan& plan : story.plans) {
+    if (plan.record.verdict == planner::Verdict::kChampion) return plan.record.plan;
+  }
+  return {};
+}
+
+Json EquivalenceOf(const Reader::SessionStory& story, const planner::Plan& plan) {
+  if (plan.empty()) return Word(planner::Equivalence::kNothingToCheck);
+  for (const storage::StoredPlan& stored : story.plans) {
+    if (stored.record.plan == plan && stored.record.has_comparison) {
+      return Word(stored.record.comparison.equivalence);
+    }
+  }
+  return Json();
+}
+
+// Costs of a session that has no outcome yet, from its finished races.
+planner::CostRecord CostOf(const Reader::SessionStory& story) {
+  if (story.outcome.has_value()) return story.outcome->record.cost;
+  planner::CostRecord cost;
+  for (const storage::StoredRace& race : story.races) {
+    if (race.record.session != story.session.id) continue;
+    ++cost.races;
+    const bool replication = race.record.kind == planner::RaceKind::kReplication;
+    (replication ? cost.replication_pairs : cost.search_pairs) += race.pair_count;
+  }
+  return cost;
+}
+
+// How far off the forecast was: forecast over actual, and whether within a factor of two. Null
+// where nothing happened.
+Json Score(const planner::ForecastRecord& forecast, const planner::CostRecord& cost) {
+  const auto ratio = [](double expected, double actual) {
+    return actual > 0 && expected > 0 ? Json(expected / actual) : Json();
+  };
+  Json score;
+  score["window_ratio"] = ratio(Seconds(forecast.window), Seconds(cost.window));
+  score["builds_ratio"] = ratio(forecast.builds, cost.builds);
+  score["regret_ratio"] = ratio(Seconds(forecast.regret), Seconds(cost.regret));
+  const Json& window = score["window_ratio"];
+  score["window_within_2x"] =
+      window.is_null() ? Json() : Json(window.get<double>() >= 0.5 && window.get<double>() <= 2.0);
+  return score;
+}
+
+Json ForecastJson(const Reader::SessionStory& story, const planner::CostRecord& cost) {
+  if (!story.forecast.has_value()) return Json();
+  const planner::ForecastRecord& forecast = *story.forecast;
+  return {{"window_s", Seconds(forecast.window)}, {"builds", forecast.builds},
+          {"regret_s", Seconds(forecast.regret)}, {"resolvable", Finite(forecast.resolvable)},
+          {"based_on", forecast.based_on},        {"score", Score(forecast, cost)}};
+}
+
+Json PlanJson(const Reader::SessionStory& story, const planner::PlanRecord& record) {
+  Json plan = {{"plan", storage::PlanNames(story.workload.spec, record.plan)},
+               {"signature", Signature(record.signature)},
+               {"verdict", Word(record.verdict)},
+               {"reason", record.reason},
+               {"pairs", record.pairs},
+               {"build_s", Seconds(planner::Nanos(record.build_ns))},
+               {"peak_bytes", record.peak_bytes}};
+  if (record.has_comparison) {
+    const planner::ComparisonSummary& summary = record.comparison;
+    plan["equivalence"] = Word(summary.equivalence);
+    plan["mismatches"] = summary.mismatches;
+    plan["elements"] = summary.elements;
+    plan["max_rel"] = Finite(summary.max_rel);
+    plan["allowed_max_rel"] = Finite(summary.allowed_max_rel);
+  }
+  return plan;
+}
+
+Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race) {
+  const planner::RaceRecord& record = race.record;
+  return {{"kind", Word(record.kind)},
+          {"champion", storage::PlanNames(story.workload.spec, record.champion)},
+          {"challenger", storage::PlanNames(story.workload.spec, record.challenger)},
+          {"outcome", Word(record.outcome)},
+          {"reason", record.reason},
+          {"pairs", race.pair_count},
+          {"alpha", Finite(record.alpha)},
+          {"log_ratio", IntervalJson(record.effect)}};
+}
+
+void AddAnswer(const Reader::SessionStory& story, Json& job) {
+  const planner::SettlementRecord* basis = Basis(story);
+  const planner::Plan plan = FinalPlan(story);
+  const bool won = basis != nullptr && basis->kind != SettlementKind::kNoWinner;
+  job["settlement"] = basis != nullptr ? Json(Word(basis->kind)) : Json();
+  job["reason"] = story.outcome.has_value() ? story.outcome->record.reason : "";
+  job["plan"] = storage::PlanNames(story.workload.spec, plan);
+  job["default_step_ns"] = basis != nullptr ? FiniteOrNull(basis->default_step_ns) : Json();
+  job["settled_step_ns"] = basis != nullptr ? FiniteOrNull(basis->settled_step_ns) : Json();
+  job["gain"] = won ? IntervalJson(basis->gain) : Json();
+  job["equivalence"] = EquivalenceOf(story, plan);
+  job["break_even_steps"] = won ? FiniteOrNull(basis->break_even_steps) : Json();
+}
+
+void AddCosts(const planner::CostRecord& cost, Json& job) {
+  job["search_pairs"] = cost.search_pairs;
+  job["replication_pairs"] = cost.replication_pairs;
+  job["builds"] = cost.builds;
+  job["probes"] = cost.probes;
+  job["races"] = cost.races;
+  job["window_s"] = Seconds(cost.window);
+  job["regret_s"] = Seconds(cost.regret);
+  job["build_s"] = Seconds(cost.build);
+  job["probe_s"] = Seconds(cost.probe);
+  job["drain_s"] = Seconds(cost.drain);
+}
+
+}  // namespace
+
+Json JobReport(const Reader::SessionStory& story) {
+  const planner::CostRecord cost = CostOf(story);
+  const std::vector<planner::DecisionSpec>& decisions = story.workload.spec.decisions;
+  Json job;
+  job["role"] = "";
+  job["outcome"] = OutcomeWord(story);
+  AddAnswer(story, job);
+  job["boundaries"] = std::count_if(decisions.begin(), decisions.end(), [](const auto& decision) {
+    return decision.kind == planner::DecisionKind::kBoundary;
+  });
+  job["decisions"] = decisions.size();
+  AddCosts(cost, job);
+  job["forecast"] = ForecastJson(story, cost);
+  job["session"] = story.session.id;
+  job["workload_fingerprint"] = storage::DigestToHex(story.workload.spec.fingerprint);
+  job["environment"] = story.environment.fields;
+  job["plans"] = Json::array();
+  for (const storage::StoredPlan& plan : story.plans) {
+    job["plans"].push_back(PlanJson(story, plan.record));
+  }
+  job["race_list"] = Json::array();
+  for (const storage::StoredRace& race : story.races) {
+    if (race.record.session == story.session.id) job["race_list"].push_back(RaceJson(story, race));
+  }
+  return job;
+}
+
+std::string JobReportText(const Reader::SessionStory& story) {
+  return JobReport(story).dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+}  // namespace blazed::history

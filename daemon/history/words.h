@@ -1,0 +1,18 @@
+// The planner's values as the words that reports, tables and sentences use.
+#pragma once
+
+#include "daemon/planner/action.h"
+#include "daemon/planner/types.h"
+#include "storage/records.h"
+
+namespace blazed::history {
+
+const char* Word(planner::Verdict verdict);
+const char* Word(planner::Equivalence equivalence);
+const char* Word(planner::SettlementKind kind);
+const char* Word(planner::RaceKind kind);
+const char* Word(planner::RaceOutcome outcome);
+const char* Word(planner::Contract contract);
+const char* Word(storage::SettlementState state);
+
+}  // namespace blazed::history

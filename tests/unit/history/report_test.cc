@@ -1,0 +1,224 @@
+#include "daemon/history/report.h"
+
+#include <cmath>
+
+#include "daemon/history/explain.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/contract/storage/samples.h"
+
+namespace blazed::history {
+namespace {
+
+namespace samples = storage::samples;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A job that settled a streamed attention, with a loser, a duplicate and the champion.
+storage::Reader::SessionStory Settled() {
+  storage::Reader::SessionStory story;
+  story.session = samples::Session(1, 1);
+  story.key = samples::Key();
+  story.workload = samples::Workload();
+  story.graphs = {samples::Graph()};
+  story.environment = samples::Environment();
+  story.forecast = samples::Forecast();
+  story.outcome = storage::StoredOutcome{1, samples::Outcome(1, 1), 0};
+  storage::StoredSettlement settlement;
+  settlement.tuning = 1;
+  settlement.record = samples::Settlement();
+  settlement.record.id = 1;
+  story.settlement = settlement;
+  planner::PlanRecord champion = samples::Plan();
+  champion.plan = {{1, 1}};
+  champion.verdict = planner::Verdict::kChampion;
+  champion.reason = "won and won again after a rebuild";
+  planner::PlanRecord duplicate = samples::Plan(2);
+  duplicate.verdict = planner::Verdict::kDuplicate;
+  duplicate.reason = "ran the same as plan 1";
+  duplicate.has_comparison = false;
+  story.plans = {{1, 1, champion, 0}, {2, 1, samples::Plan(), 0}, {3, 1, duplicate, 0}};
+  storage::StoredRace race;
+  race.id = 1;
+  race.tuning = 1;
+  race.record = samples::Race();
+  race.pair_count = 20;
+  story.races = {race};
+  return story;
+}
+
+TEST(Report, HasEveryFieldThatOthersRead) {
+  const Json job = JobReport(Settled());
+  for (const char* field :
+       {"role", "outcome", "settlement", "plan", "default_step_ns", "settled_step_ns", "gain",
+        "equivalence", "boundaries", "search_pairs", "replication_pairs", "window_s", "regret_s",
+        "build_s", "probe_s", "drain_s", "forecast", "break_even_steps", "plans"}) {
+    EXPECT_TRUE(job.contains(field)) << field;
+  }
+  for (const char* field : {"estimate", "low", "high"}) EXPECT_TRUE(job["gain"].contains(field));
+  for (const char* field : {"window_s", "builds", "resolvable"}) {
+    EXPECT_TRUE(job["forecast"].contains(field)) << field;
+  }
+  for (const Json& plan : job["plans"]) {
+    for (const char* field : {"plan", "signature", "verdict", "reason", "pairs"}) {
+      EXPECT_TRUE(plan.contains(field)) << field;
+    }
+  }
+}
+
+TEST(Report, TellsTheWinnerInReadableNames) {
+  const Json job = JobReport(Settled());
+  EXPECT_EQ(job["outcome"], "settled");
+  EXPECT_EQ(job["settlement"], "in_job");
+  EXPECT_EQ(job["plan"], Json({"attention/forward=streamed"}));
+  EXPECT_EQ(job["equivalence"], "rounding");
+  EXPECT_EQ(job["boundaries"], 1);
+  EXPECT_EQ(job["decisions"], 2);
+  EXPECT_EQ(job["search_pairs"], 600);
+  EXPECT_EQ(job["replication_pairs"], 40);
+  EXPECT_DOUBLE_EQ(job["gain"]["low"].get<double>(), 0.04);
+  EXPECT_DOUBLE_EQ(job["break_even_steps"].get<double>(), 1234.5);
+}
+
+TEST(Report, ShowsLosersAndDuplicatesWithTheirReasons) {
+  const Json job = JobReport(Settled());
+  ASSERT_EQ(job["plans"].size(), 3u);
+  EXPECT_EQ(job["plans"][1]["verdict"], "lost");
+  EXPECT_EQ(job["plans"][2]["verdict"], "duplicate");
+  EXPECT_EQ(job["plans"][2]["reason"], "ran the same as plan 1");
+  EXPECT_EQ(job["plans"][2]["plan"], Json({"ln.1|gemm.2=cut", "attention/forward=blocked"}));
+}
+
+TEST(Report, GivesNoWinnerAsAFullAnswer) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome->record.outcome = planner::Outcome::kNoWinner;
+  story.settlement->record.kind = planner::SettlementKind::kNoWinner;
+  story.settlement->record.plan = {};
+  story.settlement->record.gain = {};
+  const Json job = JobReport(story);
+  EXPECT_EQ(job["outcome"], "no_winner");
+  EXPECT_EQ(job["plan"], Json::array());
+  EXPECT_TRUE(job["gain"].is_null());
+  EXPECT_TRUE(job["break_even_steps"].is_null());
+  EXPECT_EQ(job["equivalence"], "nothing_to_check");
+  EXPECT_GT(job["default_step_ns"].get<double>(), 0);
+}
+
+TEST(Report, CallsAServedJobSettledWithTheStoredKindAndItsOwnCosts) {
+  storage::Reader::SessionStory story = Settled();
+  story.session.id = 2;
+  story.outcome->record = samples::Outcome(2, 1);
+  story.outcome->record.outcome = planner::Outcome::kServed;
+  story.outcome->record.cost = {};
+  story.outcome->record.cost.replication_pairs = 12;
+  const Json job = JobReport(story);
+  EXPECT_EQ(job["outcome"], "settled");
+  EXPECT_EQ(job["settlement"], "in_job");
+  EXPECT_EQ(job["search_pairs"], 0);
+  EXPECT_EQ(job["replication_pairs"], 12);
+  EXPECT_EQ(job["race_list"], Json::array()) << "the first job's races are not this one's";
+}
+
+TEST(Report, DoesNotLendAnUndecidedJobTheSettlementOfAnother) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome->record.outcome = planner::Outcome::kUndecided;
+  const Json job = JobReport(story);
+  EXPECT_EQ(job["outcome"], "undecided");
+  EXPECT_TRUE(job["settlement"].is_null());
+  EXPECT_TRUE(job["gain"].is_null());
+}
+
+TEST(Report, CountsFinishedRacesWhereThereIsNoOutcomeYet) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome.reset();
+  storage::StoredRace replication = story.races.front();
+  replication.record.kind = planner::RaceKind::kReplication;
+  replication.pair_count = 7;
+  story.races.push_back(replication);
+  const Json job = JobReport(story);
+  EXPECT_EQ(job["outcome"], "undecided");
+  EXPECT_EQ(job["search_pairs"], 20);
+  EXPECT_EQ(job["replication_pairs"], 7);
+}
+
+TEST(Report, ScoresTheForecast) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome->record.cost.window = std::chrono::seconds(40);
+  story.outcome->record.cost.builds = 24;
+  const Json score = JobReport(story)["forecast"]["score"];
+  EXPECT_DOUBLE_EQ(score["window_ratio"].get<double>(), 1.5);
+  EXPECT_DOUBLE_EQ(score["builds_ratio"].get<double>(), 0.5);
+  EXPECT_EQ(score["window_within_2x"], true);
+  story.outcome->record.cost = {};
+  EXPECT_TRUE(JobReport(story)["forecast"]["score"]["window_ratio"].is_null());
+}
+
+TEST(Report, IsJsonWhateverBytesAndNumbersTheStoryHolds) {
+  storage::Reader::SessionStory story = Settled();
+  story.plans[0].record.reason = "caf\xff\xfe";
+  story.plans[0].record.comparison.max_rel = std::nan("");
+  story.settlement->record.gain = {INFINITY, -INFINITY, std::nan("")};
+  story.settlement->record.break_even_steps = INFINITY;
+  const Json read = Json::parse(JobReportText(story), nullptr, false);
+  ASSERT_FALSE(read.is_discarded());
+  EXPECT_TRUE(read["break_even_steps"].is_null());
+  EXPECT_TRUE(read["gain"]["low"].is_number());
+}
+
+TEST(Report, SaysOffForASessionThatOnlyObserved) {
+  storage::Reader::SessionStory story;
+  story.session = samples::Session(1, 0);
+  story.session.mode = planner::Mode::kObserve;
+  EXPECT_EQ(JobReport(story)["outcome"], "off");
+}
+
+Evidence EvidenceOf(const storage::Reader::SessionStory& story) {
+  return {story.workload.spec, story.key, story.settlement, std::nullopt, story.plans, story.races};
+}
+
+TEST(Explain, SaysWhatWonByHowMuchAndWhatItCost) {
+  Evidence evidence = EvidenceOf(Settled());
+  evidence.drift = planner::DriftTimer{1, 500, 250};
+  const auto sentences = Explain(evidence, nullptr);
+  EXPECT_THAT(sentences, Contains(HasSubstr("attention/forward=streamed saves 5.0 % of a step "
+                                            "(4.0 % to 6.0 %): 1.9 ms instead of 2 ms")));
+  EXPECT_THAT(sentences, Contains(HasSubstr("won a second time over 40 pairs")));
+  EXPECT_THAT(sentences, Contains(HasSubstr("3 candidates tried")));
+  EXPECT_THAT(sentences, Contains(HasSubstr("paid back after 1234 steps")));
+  EXPECT_THAT(sentences, Contains(HasSubstr("after 250 more steps")));
+}
+
+TEST(Explain, SaysWhyNotThatOne) {
+  const Evidence evidence = EvidenceOf(Settled());
+  const auto sentences = Explain(evidence, &evidence.plans[2]);
+  ASSERT_FALSE(sentences.empty());
+  EXPECT_THAT(sentences.front(), HasSubstr("duplicate, ran the same as plan 1"));
+  const auto champion = Explain(evidence, &evidence.plans[0]);
+  EXPECT_THAT(champion, Contains(HasSubstr("a verification race against default, it won after 20 "
+                                           "pairs")));
+}
+
+TEST(Explain, SaysSoWhereNothingIsSettledOrItWasDemoted) {
+  Evidence evidence = EvidenceOf(Settled());
+  evidence.settlement->state = storage::SettlementState::kDemoted;
+  evidence.settlement->state_reason = "a service probe failed";
+  EXPECT_THAT(Explain(evidence, nullptr),
+              Contains(HasSubstr("demoted and is not used: a service probe failed")));
+  evidence.settlement.reset();
+  evidence.plans.clear();
+  EXPECT_THAT(Explain(evidence, nullptr),
+              ElementsAre(HasSubstr("nothing is settled"), "no candidate was tried yet"));
+}
+
+TEST(Explain, PutsTheChampionFirst) {
+  std::vector<storage::StoredPlan> plans = Settled().plans;
+  std::reverse(plans.begin(), plans.end());
+  SortForPeople(plans);
+  EXPECT_EQ(plans.front().record.verdict, planner::Verdict::kChampion);
+  EXPECT_EQ(plans.back().record.verdict, planner::Verdict::kDuplicate);
+}
+
+}  // namespace
+}  // namespace blazed::history
