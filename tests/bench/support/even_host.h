@@ -25,10 +25,10 @@ class EvenHost {
 
   // One whole step: begin, arithmetic, end. `session` may be null.
   void Step(blz_session* session);
-
- private:
+  // The arithmetic alone.
   void Work();
 
+ private:
   uint64_t rounds_;
   uint64_t next_handle_ = 1;
   double sink_ = 1.0;

@@ -1,0 +1,147 @@
+// What blz_step_begin and blz_step_end cost a step: without a session, off, exploring (outside
+// builds and probes) and settled. All plans of the host take the same time, so the daemon explores
+// and settles for the default.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/bench/support/child_process.h"
+#include "tests/bench/support/even_host.h"
+
+namespace blazed::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kStepNs = 50'000;
+constexpr uint32_t kDecisions = 2;
+constexpr size_t kExploringBlock = 250;
+constexpr auto kSettleWithin = std::chrono::seconds(120);
+constexpr int kBlocks = 30;
+constexpr int kCallsPerBlock = 200'000;
+
+[[noreturn]] void Die(const std::string& why) {
+  std::fprintf(stderr, "hot_path_bench: %s\n", why.c_str());
+  std::exit(1);
+}
+
+double NsBetween(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::nano>(to - from).count();
+}
+
+blz_status_info StatusOf(blz_session* session) {
+  blz_status_info status{};
+  status.struct_size = sizeof(status);
+  blz_status(session, &status);
+  return status;
+}
+
+// What reading the clock adds to a measured interval.
+double ClockCost() {
+  constexpr int kReads = 100'000;
+  const auto before = Clock::now();
+  for (int i = 0; i < kReads; ++i) (void)Clock::now();
+  return NsBetween(before, Clock::now()) / kReads;
+}
+
+// Mean cost of a step, block by block, over the steps in which nothing was built or probed.
+std::vector<double> Explore(EvenHost& host, blz_session* session) {
+  const double clock_ns = ClockCost();
+  const auto give_up = Clock::now() + kSettleWithin;
+  std::vector<double> blocks;
+  double sum = 0;
+  size_t steps = 0;
+  blz_status_info before = StatusOf(session);
+  while (before.settled == 0 && before.phase != BLZ_PHASE_SETTLED) {
+    const auto a = Clock::now();
+    blz_step_begin(session);
+    const auto b = Clock::now();
+    host.Work();
+    const auto c = Clock::now();
+    blz_step_end(session, 0);
+    const auto d = Clock::now();
+    const blz_status_info after = StatusOf(session);
+    const bool bare =
+        after.variants_built == before.variants_built && after.probes == before.probes;
+    const bool exploring = before.units > 0;
+    if (bare && exploring) {
+      sum += NsBetween(a, b) + NsBetween(c, d) - 2 * clock_ns;
+      if (++steps == kExploringBlock) {
+        blocks.push_back(sum / static_cast<double>(steps));
+        sum = 0;
+        steps = 0;
+      }
+    }
+    before = after;
+    if (d > give_up) Die(std::string("the daemon did not settle: ") + blz_reason(session));
+  }
+  return blocks;
+}
+
+double CallsNs(blz_session* session) {
+  const auto before = Clock::now();
+  for (int i = 0; i < kCallsPerBlock; ++i) {
+    blz_step_begin(session);
+    blz_step_end(session, 0);
+  }
+  return NsBetween(before, Clock::now()) / kCallsPerBlock;
+}
+
+int Run(const std::string& build) {
+  TemporaryFolder folder;
+  const std::string socket = folder.path() + "/s", nowhere = folder.path() + "/none";
+  ChildProcess daemon(
+      {build + "/bin/blazed", "--socket", socket, "--state", folder.path() + "/state"},
+      folder.path() + "/log");
+  AwaitListener(socket);
+  EvenHost host(EvenHost::Calibrate(kStepNs));
+  const blz_host_ops ops = host.Ops();
+  const blz_options on = host.Options(socket), off = host.Options(nowhere);
+  blz_session *settled = nullptr, *absent = nullptr;
+  if (blz_attach(&on, &ops, &settled) != BLZ_OK) Die(blz_reason(settled));
+  blz_attach(&off, &ops, &absent);
+  host.Describe(settled, kDecisions);
+  const std::vector<double> exploring = Explore(host, settled);
+
+  const std::array<blz_session*, 3> sessions = {nullptr, absent, settled};
+  const std::array<const char*, 3> names = {"no session", "session without a daemon",
+                                            "settled session"};
+  std::array<std::vector<double>, 3> ns;
+  std::array<size_t, 3> order = {0, 1, 2};
+  std::mt19937_64 chance(std::random_device{}());
+  for (int block = 0; block < kBlocks; ++block) {
+    std::shuffle(order.begin(), order.end(), chance);
+    for (size_t arm : order) ns[arm].push_back(CallsNs(sessions[arm]));
+  }
+  nlohmann::json series = nlohmann::json::array();
+  series.push_back({{"arm", "exploring, outside builds and probes"},
+                    {"unit", "ns a step"},
+                    {"values", exploring}});
+  for (size_t arm = 0; arm < names.size(); ++arm) {
+    series.push_back({{"arm", names[arm]}, {"unit", "ns a step"}, {"values", ns[arm]}});
+  }
+  for (blz_session* session : {settled, absent}) blz_close(session);
+  const nlohmann::json result = {{"what",
+                                  "blz_step_begin and blz_step_end together; exploring: means of "
+                                  "250 steps of 50 us; else means of 200,000 calls, "
+                                  "30 blocks an arm in drawn order"},
+                                 {"series", series}};
+  std::printf("%s\n", result.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace blazed::bench
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--build") == 0) return blazed::bench::Run(argv[2]);
+  std::fprintf(stderr, "usage: hot_path_bench --build FOLDER\n");
+  return 2;
+}
