@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/trainer/format.h"
+#include "client/trainer/report/atomic_file.h"
 #include "client/trainer/stopwatch.h"
 
 namespace blazed::trainer {
@@ -52,7 +53,12 @@ absl::StatusOr<PrivateDaemon> PrivateDaemon::Start(const std::string& program,
   const std::string socket = absl::StrCat(folder, "/blazed.sock");
   const std::string log = absl::StrCat(folder, "/blazed.log");
   ChildCommand command;
-  command.arguments = {program, "--socket", socket, "--state", absl::StrCat(folder, "/state")};
+  // A file of its own, so that the machine's configuration is not the private daemon's.
+  const std::string config = absl::StrCat(folder, "/blazed.toml");
+  absl::Status written = WriteAtomically(config, "# every key at its default\n");
+  if (!written.ok()) return written;
+  command.arguments = {
+      program, "--config", config, "--socket", socket, "--state", absl::StrCat(folder, "/state")};
   command.log = log;
   command.group = ChildCommand::Group::kOwn;
   auto process = ChildProcess::Start(command);

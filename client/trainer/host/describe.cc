@@ -44,7 +44,7 @@ std::string GraphDescription(const workloads::Workload& workload) {
   const workloads::WorkloadOptions& options = workload.options;
   std::string text = absl::StrCat(workload.name, ": width ", options.width, ", batch ",
                                   options.batch, ", layers ", options.layers);
-  if (options.seq > 0) absl::StrAppend(&text, ", sequence ", options.seq);
+  if (workloads::NeedsText(workload)) absl::StrAppend(&text, ", sequence ", options.seq);
   return text.substr(0, kLongestDescription);
 }
 

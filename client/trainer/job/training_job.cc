@@ -101,7 +101,7 @@ std::string Greeting(const TrainOptions& options, const workloads::Workload& wor
                      const std::optional<workloads::Corpus>& corpus) {
   std::string text = absl::StrCat(workload.name, ", ", std::string(NameOf(options.regime)),
                                   ", width ", workload.options.width);
-  if (workload.options.seq > 0) absl::StrAppend(&text, ", sequence ", workload.options.seq);
+  if (workloads::NeedsText(workload)) absl::StrAppend(&text, ", sequence ", workload.options.seq);
   absl::StrAppend(&text, ", batch ", workload.options.batch, ", ", workload.space.decisions.size(),
                   " decisions (", BoundaryCount(workload.space), " boundaries)");
   if (corpus) absl::StrAppend(&text, ", ", CountText(corpus->size()), " characters of text");

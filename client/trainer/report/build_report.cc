@@ -35,6 +35,13 @@ Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
   return {"undecided", nullptr, "the daemon gave no report, so only what this process saw is here"};
 }
 
+// The default plan's step as the trainer timed it: over its last steps where nothing else ran.
+Json DefaultStepNs(const TrainOptions& options, const RunFacts& run, const SessionFacts& session) {
+  if (options.plan == PlanMode::kNone) return nullptr;
+  const bool alone = session.counters.variants_built == 0 && session.plan.empty();
+  return alone && run.median_step_ns > 0 ? run.median_step_ns : run.base_step_ns;
+}
+
 Json BuiltPlans(const workloads::Workload& workload, const std::vector<BuildStory>& builds) {
   Json plans = Json::array();
   for (const BuildStory& build : builds) {
@@ -65,31 +72,30 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
   std::vector<std::string> plan = session.plan;
   if (options.plan == PlanMode::kNone) plan = PlanNames(workload.space, AllCut(workload.space));
   const bool tried = counters.variants_built > 0;
-  return {
-      {"role", NameOf(options.role)},
-      {"outcome", answer.outcome},
-      {"settlement", answer.settlement},
-      {"reason", answer.reason},
-      {"plan", plan},
-      {"default_step_ns", options.plan == PlanMode::kNone ? Json(nullptr) : Json(run.base_step_ns)},
-      {"settled_step_ns", nullptr},
-      {"gain", nullptr},
-      {"equivalence", nullptr},
-      {"boundaries", BoundaryCount(workload.space)},
-      {"decisions", workload.space.decisions.size()},
-      {"search_pairs", counters.search_pairs},
-      {"replication_pairs", counters.replication_pairs},
-      {"builds", tried ? counters.variants_built : counters.builds},
-      {"probes", counters.probes},
-      {"races", counters.races},
-      {"window_s", Seconds(counters.window_ns)},
-      {"regret_s", Seconds(counters.regret_ns)},
-      {"build_s", Seconds(counters.build_ns)},
-      {"probe_s", Seconds(counters.probe_ns)},
-      {"drain_s", Seconds(counters.drain_ns)},
-      {"forecast", ForecastOf(counters)},
-      {"break_even_steps", nullptr},
-      {"plans", BuiltPlans(workload, builds)}};
+  return {{"role", NameOf(options.role)},
+          {"outcome", answer.outcome},
+          {"settlement", answer.settlement},
+          {"reason", answer.reason},
+          {"plan", plan},
+          {"default_step_ns", DefaultStepNs(options, run, session)},
+          {"settled_step_ns", nullptr},
+          {"gain", nullptr},
+          {"equivalence", nullptr},
+          {"boundaries", BoundaryCount(workload.space)},
+          {"decisions", workload.space.decisions.size()},
+          {"search_pairs", counters.search_pairs},
+          {"replication_pairs", counters.replication_pairs},
+          {"builds", tried ? counters.variants_built : counters.builds},
+          {"probes", counters.probes},
+          {"races", counters.races},
+          {"window_s", Seconds(counters.window_ns)},
+          {"regret_s", Seconds(counters.regret_ns)},
+          {"build_s", Seconds(counters.build_ns)},
+          {"probe_s", Seconds(counters.probe_ns)},
+          {"drain_s", Seconds(counters.drain_ns)},
+          {"forecast", ForecastOf(counters)},
+          {"break_even_steps", nullptr},
+          {"plans", BuiltPlans(workload, builds)}};
 }
 
 Json RunOf(const RunFacts& run, const SessionFacts& session) {

@@ -1,0 +1,101 @@
+// Candidates that compute wrong numbers, offered to a real daemon: each gets its verdict, none
+// touches the model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "absl/strings/str_join.h"
+#include "client/trainer/demo/private_daemon.h"
+#include "client/trainer/host/describe.h"
+#include "kernels/cpu/fault.h"
+#include "tests/system/trainer/training_run.h"
+#include "tests/unit/trainer/temp_folder.h"
+
+namespace blazed::trainer {
+namespace {
+
+using testing::AnyOf;
+
+constexpr int64_t kSteps = 2500;
+
+class WrongVariant : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto daemon = PrivateDaemon::Start(BLAZED_BIN_DIR "/blazed", folder_.path());
+    ASSERT_TRUE(daemon.ok()) << daemon.status();
+    daemon_.emplace(*std::move(daemon));
+  }
+
+  // Trains under variants that all carry `fault`; returns the job after comparing its training
+  // with one that met no daemon.
+  Json TrainUnder(const cpu::Fault& fault, TrainOptions options) {
+    JobHooks hooks;
+    hooks.build_options = [&fault](const fuse::Plan&) {
+      cpu::BuildOptions build;
+      build.fault = &fault;
+      return build;
+    };
+    const Json job = RunInProcess(options, hooks);
+    EXPECT_EQ(TrainingDigest(job), PlainDigest(options));
+    EXPECT_THAT(job["plan"], testing::IsEmpty());
+    return job;
+  }
+
+  // Candidates of a job by verdict; the default plan is no candidate.
+  static std::map<std::string, int> Verdicts(const Json& job) {
+    std::map<std::string, int> counts;
+    for (const Json& plan : job["plans"]) {
+      if (!plan["plan"].empty()) ++counts[plan["verdict"].get<std::string>()];
+    }
+    return counts;
+  }
+
+  TrainOptions Options() const { return SmallChain(daemon_->socket(), kSteps); }
+
+  const TempFolder folder_;
+  std::optional<PrivateDaemon> daemon_;
+};
+
+TEST_F(WrongVariant, APlanThatDropsItsLastTileIsRejectedAsDifferent) {
+  const auto verdicts = Verdicts(TrainUnder({cpu::Fault::Kind::kDropLastTile, {}}, Options()));
+  EXPECT_GT(verdicts.count("rejected_different"), 0u);
+  for (const auto& [verdict, count] : verdicts) {
+    EXPECT_THAT(verdict, AnyOf("rejected_different", "rejected_broken", "duplicate", "not_honoured",
+                               "proposed", "inconclusive"))
+        << count;
+  }
+}
+
+TEST_F(WrongVariant, APlanThatYieldsNaNIsRejectedAsBroken) {
+  const auto verdicts = Verdicts(TrainUnder({cpu::Fault::Kind::kNan, {}}, Options()));
+  EXPECT_GT(verdicts.count("rejected_broken"), 0u);
+  for (const auto& [verdict, count] : verdicts) {
+    EXPECT_THAT(verdict, AnyOf("rejected_broken", "duplicate", "not_honoured", "proposed"))
+        << count;
+  }
+}
+
+TEST_F(WrongVariant, RestrictedToBitsAPlanThatReordersSumsIsRejected) {
+  const auto verdicts = Verdicts(TrainUnder({cpu::Fault::Kind::kReorderSums, {}}, Options()));
+  EXPECT_GT(verdicts.count("rejected_different"), 0u);
+  EXPECT_EQ(verdicts.count("champion"), 0u);
+}
+
+TEST_F(WrongVariant, APlanWithAnothersSignatureIsADuplicateAndNeverTimed) {
+  // The default plan's own signature: what an executor that ignores requests would give.
+  const auto workload = workloads::Make("chain", {.width = 256, .batch = 64});
+  ASSERT_TRUE(workload.ok());
+  const auto batches = workloads::MakeBatches(*workload, nullptr);
+  const auto host = ExecutorHost::Create(*workload, batches->get(), {});
+  ASSERT_TRUE(host.ok());
+  const cpu::Fault fault{cpu::Fault::Kind::kForgeSignature, (*host)->base().signature()};
+  const Json job = TrainUnder(fault, Options());
+  for (const auto& [verdict, count] : Verdicts(job)) {
+    EXPECT_THAT(verdict, AnyOf("duplicate", "not_honoured", "proposed")) << count;
+  }
+  EXPECT_EQ(job["search_pairs"].get<int64_t>(), 0);
+}
+
+}  // namespace
+}  // namespace blazed::trainer
