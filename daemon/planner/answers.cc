@@ -12,6 +12,11 @@ constexpr uint32_t kExpiredLimit = 3;  // leases in a row; then the session is l
 constexpr uint32_t kProbeTries = 2;
 constexpr Digest kNoDigest{};
 
+// The host builds and tries nothing more; that says nothing about the plan it was asked for.
+bool EndsTrials(Refusal reason) {
+  return reason == Refusal::kNotTuning || reason == Refusal::kOverLimit;
+}
+
 Verdict VerdictOf(Refusal reason) {
   switch (reason) {
     case Refusal::kMemory:
@@ -178,29 +183,41 @@ void Tuning::State::On(const DirectiveRefused& event) {
   const Outstanding directive = it->second;
   s->open.erase(it);
   const std::string why = event.detail.empty() ? "the host refused it" : event.detail;
-  switch (directive.kind) {
-    case DirectiveKind::kBuild:
-      FailVariant(*s, directive.variant, VerdictOf(event.reason), why);
-      break;
-    case DirectiveKind::kProbe:
-      for (VariantId id : directive.waiting) FailVariant(*s, id, VerdictOf(event.reason), why);
-      break;
-    case DirectiveKind::kLease: {
-      const bool named = event.variant != kDefaultVariant && s->Find(event.variant) != nullptr;
-      const VariantId blamed = named ? event.variant : directive.challenger;
-      if (event.reason == Refusal::kNotTuning) s->expired_in_row = kExpiredLimit;
-      if (event.reason != Refusal::kNotTuning && blamed != kDefaultVariant) {
-        FailVariant(*s, blamed, VerdictOf(event.reason), why);
-      }
-      LeaseFailed(*s, why);
-      break;
-    }
-    case DirectiveKind::kAdopt:
-      if (s->in_use == directive.variant) s->in_use = kDefaultVariant;
-      FailVariant(*s, directive.variant, VerdictOf(event.reason), why);
-      break;
+  if (EndsTrials(event.reason)) {
+    TrialsEnd(*s, directive, why);
+  } else {
+    Refused(*s, directive, event, why);
   }
   Advance(*s);
+}
+
+void Tuning::State::TrialsEnd(Session& s, const Outstanding& directive, const std::string& why) {
+  if (directive.kind == DirectiveKind::kBuild)
+    FailVariant(s, directive.variant, Verdict::kProposed, why);
+  for (VariantId id : directive.waiting) FailVariant(s, id, Verdict::kProposed, why);
+  if (s.burst) return EndBurst(s, RaceOutcome::kUndecided, why);
+  if (s.role == Role::kServing) return ServeMissed(s, why);
+  if (s.role == Role::kExploring && campaign_.stage != Stage::kSettling) EndUndecided(s, why);
+}
+
+void Tuning::State::Refused(Session& s, const Outstanding& directive, const DirectiveRefused& event,
+                            const std::string& why) {
+  const Verdict verdict = VerdictOf(event.reason);
+  switch (directive.kind) {
+    case DirectiveKind::kBuild:
+      return FailVariant(s, directive.variant, verdict, why);
+    case DirectiveKind::kProbe:
+      for (VariantId id : directive.waiting) FailVariant(s, id, verdict, why);
+      return;
+    case DirectiveKind::kLease: {
+      const bool named = event.variant != kDefaultVariant && s.Find(event.variant) != nullptr;
+      FailVariant(s, named ? event.variant : directive.challenger, verdict, why);
+      return LeaseFailed(s, why);
+    }
+    case DirectiveKind::kAdopt:
+      if (s.in_use == directive.variant) s.in_use = kDefaultVariant;
+      return FailVariant(s, directive.variant, verdict, why);
+  }
 }
 
 void Tuning::State::On(const VariantAdopted& event) {

@@ -7,7 +7,7 @@
 namespace blazed::planner {
 namespace {
 
-constexpr double kAbortFactor = 3;      // times the champion's step
+constexpr double kAbortFactor = 5;      // times the champion's step
 constexpr double kDeadlineFactor = 20;  // times the expected time of a lease
 constexpr Nanos kShortestDeadline = std::chrono::seconds(5);
 constexpr Nanos kLongestDeadline = std::chrono::minutes(10);

@@ -261,7 +261,7 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
   LeaveTurn(s);
   IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);
   KeepEnd(s, Outcome::kUndecided, 0, why);
-  SetPhase(s, Phase::kWaiting, why);
+  SetPhase(s, Phase::kStanding, why);
   GrantTurns();
 }
 

@@ -98,7 +98,7 @@ void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
   s.failed[plan] = verdict;
   if (s.in_use == id) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
   IssueDrop(s, id);
-  Blame(plan, verdict);
+  if (verdict != Verdict::kProposed) Blame(plan, verdict);
 }
 
 // A failed plan is not proposed again. Which of its choices is at fault is known where it has just

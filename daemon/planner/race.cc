@@ -102,7 +102,7 @@ double Race::StandardError() const {
 double Race::MedianChampionNs() const {
   std::vector<double> times;
   for (const PairSample& p : pairs_) {
-    if (!p.excluded) times.push_back(p.champion_ns);
+    if (!p.excluded && p.champion_ns > 0) times.push_back(p.champion_ns);
   }
   return Median(times);
 }

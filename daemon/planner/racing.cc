@@ -98,7 +98,7 @@ void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
   const Plan plan = other == nullptr ? Plan{} : other->plan;
   double excess = 0;
   for (const PairSample& pair : pairs) {
-    if (pair.excluded) continue;
+    if (pair.excluded || pair.champion_ns <= 0) continue;
     const double d = pair.challenger_ns - pair.champion_ns;
     excess += champion_in_use ? d : -d;
   }

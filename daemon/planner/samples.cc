@@ -56,6 +56,17 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
     pairs.push_back(
         MakePair(done.units[2 * i], done.units[2 * i + 1], terms.challenger_first[i], steps));
   }
+  // A host gives the lease back when it cuts a challenger short, which may come before its champion
+  // ran.
+  const size_t last = pairs.size();
+  const bool half = done.units.size() % 2 == 1 && terms.challenger_first[last];
+  if (half && (done.units.back().flags & kUnitAborted) != 0) {
+    PairSample loss;
+    loss.challenger_first = true;
+    loss.aborted = true;
+    loss.challenger_ns = static_cast<double>(done.units.back().host_ns);
+    pairs.push_back(loss);
+  }
   return pairs;
 }
 

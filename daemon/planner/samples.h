@@ -19,8 +19,9 @@ struct LeaseTerms {
 inline constexpr uint64_t kLongestUnitNs = uint64_t{3600} * 1'000'000'000;
 
 // The completed pairs in order, or nullopt with the reason in `why`. A half pair at the end is left
-// out; a pair whose challenger was cut short is a loss; a pair with any other flag on either unit
-// is excluded as a whole, so that exclusion is the same function of both arms.
+// out unless its challenger was cut short (champion_ns is 0 then); a pair whose challenger was cut
+// short is a loss; a pair with any other flag on either unit is excluded as a whole, so that
+// exclusion is the same function of both arms.
 std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const LeaseDone& done,
                                                  std::string* why);
 

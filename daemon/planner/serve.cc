@@ -19,7 +19,7 @@ void Tuning::State::StartServing(Session& s) {
   }
   s.role = Role::kServing;
   s.serving = Serving{settlement_->plan, *settlement_, false, false};
-  SetPhase(s, Phase::kReplicate, "building the settled plan");
+  SetPhase(s, Phase::kServed, "building and probing the settled plan");
   Advance(s);
 }
 
@@ -57,6 +57,8 @@ bool Tuning::State::ServeStep(Session& s) {
   // Pairs need the turn; GrantTurns comes back here once it is free.
   if (explorer_ != 0 && explorer_ != s.ready.session) return false;
   explorer_ = s.ready.session;
+  if (s.phase != Phase::kReplicate)
+    SetPhase(s, Phase::kReplicate, "the settled plan runs as something else here");
   if (s.noise_pairs < kRingPairs) {
     IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
     return false;

@@ -51,6 +51,9 @@ class Tuning::State {
   void JudgeBuild(Session& s, Variant& v, const VariantBuilt& event);
   void ConfirmBuild(Session& s, Variant& v);
   void LeaseFailed(Session& s, const std::string& why);
+  void TrialsEnd(Session& s, const Outstanding& directive, const std::string& why);
+  void Refused(Session& s, const Outstanding& directive, const DirectiveRefused& event,
+               const std::string& why);
   void NoteStep(Session& s, uint64_t step);
 
   // -- directives.cc: what is asked of a session

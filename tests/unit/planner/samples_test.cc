@@ -70,6 +70,19 @@ TEST(ReadLease, MarksACutShortChallengerAndExcludesACutShortChampion) {
   EXPECT_TRUE((*champion)[0].excluded);
 }
 
+TEST(ReadLease, CountsAChallengerCutShortBeforeItsChampionRan) {
+  LeaseDone done = Done({{9, 0, kUnitAborted}});
+  done.complete = false;
+  std::string why;
+  const auto loss = ReadLease({{true, true}, 1}, done, &why);
+  ASSERT_TRUE(loss.has_value());
+  ASSERT_EQ(loss->size(), 1u);
+  EXPECT_TRUE((*loss)[0].aborted);
+  const auto champion = ReadLease({{false, true}, 1}, done, &why);
+  ASSERT_TRUE(champion.has_value());
+  EXPECT_TRUE(champion->empty());
+}
+
 TEST(HoldOutliers, TrustsTwoPairsThatContradictEachOtherLess) {
   EXPECT_EQ(HoldOutliers({0.01, 0.03}, 0.01).scale, 0.01);
   EXPECT_EQ(HoldOutliers({0.08, -0.92}, 0.01).scale, 0.5);
