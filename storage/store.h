@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "storage/records.h"
 
 namespace blazed::storage {
@@ -166,6 +167,8 @@ class Store {
   // A verified copy, rotated. Returns its path; FAILED_PRECONDITION for a store that lives in
   // memory.
   virtual absl::StatusOr<std::string> Backup() = 0;
+  // When the newest backup was taken; InfinitePast: never; InfiniteFuture: none is wanted.
+  virtual absl::Time NewestBackup() const = 0;
 };
 
 }  // namespace blazed::storage

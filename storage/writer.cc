@@ -24,7 +24,7 @@ Writer::Writer(std::unique_ptr<Store> store, WriterOptions options)
       epoch_(store_->epoch()),
       last_commit_(absl::Now()),
       last_prune_(last_commit_),
-      last_backup_(last_commit_),
+      last_backup_(store_->NewestBackup()),
       thread_([this] { Loop(); }) {}
 
 Writer::~Writer() { Stop(); }
@@ -184,7 +184,7 @@ void Writer::Finish(std::vector<Item>& group) {
     ++progress_;
   }
   if (!committed) return;
-  log_dirty_ = true;
+  log_dirty_ = backup_stale_ = true;
   last_commit_ = absl::Now();
   if (options_.committed) options_.committed();
 }
@@ -202,10 +202,11 @@ void Writer::KeepHouse(absl::Time now) {
     status = store_->Checkpoint();
     log_dirty_ = false;
   }
-  if (status.ok() && options_.backup_every > absl::ZeroDuration() &&
+  if (status.ok() && backup_stale_ && options_.backup_every > absl::ZeroDuration() &&
       now - last_backup_ >= options_.backup_every) {
     status = store_->Backup().status();
     last_backup_ = now;
+    backup_stale_ = false;
   }
   if (status.ok()) return;
   // Housekeeping announces nothing, so only damage ends the writing; the rest is tried again later.

@@ -34,7 +34,7 @@ struct WriterOptions {
   size_t synced_reserve = 256;  // places above the limit for synced requests
   absl::Duration prune_every = absl::Minutes(1);
   absl::Duration checkpoint_after = absl::Seconds(5);  // idle time after which the log is moved
-  absl::Duration backup_every = absl::ZeroDuration();  // zero: never by itself
+  absl::Duration backup_every = absl::Hours(24);  // where something was written since; zero: never
   std::function<void()> committed;  // after each commit, on the writer thread; wakes watchers
   std::function<void(const std::string&)>
       housekeeping_failed;  // what went wrong, on the writer thread; for the log
@@ -107,6 +107,7 @@ class Writer {
 
   // The writer thread's own.
   bool log_dirty_ = false;
+  bool backup_stale_ = false;
   absl::Time last_commit_, last_prune_, last_backup_;
 
   std::thread thread_;  // last: starts when everything above is ready

@@ -55,6 +55,7 @@ class MemoryStore : public Store {
   absl::Status Checkpoint() override;
   absl::StatusOr<uint64_t> Prune() override;
   absl::StatusOr<std::string> Backup() override;
+  absl::Time NewestBackup() const override { return absl::InfiniteFuture(); }
 
  private:
   struct Published;

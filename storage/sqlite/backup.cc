@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "storage/sqlite/files.h"
 
@@ -19,8 +20,10 @@ constexpr int kPagesAStep = 1024;
 constexpr size_t kQuarantinesKept = 3;
 
 // Sorts by time as text; the ns keep two of one second apart.
+constexpr char kStampFormat[] = "%Y-%m-%dT%H-%M-%E9SZ";
+
 std::string Stamp(WallNs now_ns) {
-  return absl::FormatTime("%Y%m%dT%H%M%E9SZ", absl::FromUnixNanos(now_ns), absl::UTCTimeZone());
+  return absl::FormatTime(kStampFormat, absl::FromUnixNanos(now_ns), absl::UTCTimeZone());
 }
 
 std::vector<std::string> NewestFirst(const std::string& folder) {
@@ -86,6 +89,18 @@ std::vector<std::string> ListBackups(const StoreNames& names) {
     return !absl::StartsWith(name, kBackupPrefix) || !absl::EndsWith(name, kBackupSuffix);
   });
   return backups;
+}
+
+absl::Time BackupTime(const std::string& path) {
+  absl::string_view name = absl::StripSuffix(path, kBackupSuffix);
+  name = name.substr(name.rfind('/') + 1);
+  name = absl::StripPrefix(name, kBackupPrefix);
+  absl::Time time;
+  std::string error;
+  if (!absl::ParseTime(kStampFormat, name, absl::UTCTimeZone(), &time, &error)) {
+    return absl::InfinitePast();
+  }
+  return time;
 }
 
 absl::StatusOr<std::string> TakeBackup(Connection& connection, const StoreNames& names,

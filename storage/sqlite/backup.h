@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "storage/names.h"
 #include "storage/records.h"
 #include "storage/sqlite/connection.h"
@@ -19,6 +20,9 @@ absl::StatusOr<std::string> TakeBackup(Connection& connection, const StoreNames&
 
 // Newest first; only names, nothing is verified.
 std::vector<std::string> ListBackups(const StoreNames& names);
+
+// From its name; InfinitePast where the name holds no time.
+absl::Time BackupTime(const std::string& path);
 
 // OK where hash and structure are right.
 absl::Status VerifyBackup(const std::string& path);

@@ -282,6 +282,11 @@ absl::StatusOr<std::string> SqliteStore::Backup() {
   return TakeBackup(*connection_, names_, Now(), options_.backups_kept);
 }
 
+absl::Time SqliteStore::NewestBackup() const {
+  const std::vector<std::string> backups = ListBackups(names_);
+  return backups.empty() ? absl::InfinitePast() : BackupTime(backups.front());
+}
+
 std::unique_ptr<Reader> SqliteStore::NewReader() {
   return std::make_unique<SqliteReader>(
       SqliteReader::Options{names_.database(), options_.vfs, options_.readers,

@@ -93,6 +93,7 @@ class SqliteStore : public Store {
   absl::Status Checkpoint() override;
   absl::StatusOr<uint64_t> Prune() override;
   absl::StatusOr<std::string> Backup() override;
+  absl::Time NewestBackup() const override;
 
  private:
   SqliteStore(const SqliteOptions& options, std::unique_ptr<LockFile> lock,

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/sqlite/backup.h"
@@ -230,6 +231,9 @@ TEST_F(OpenTest, RotatesBackupsAndVerifiesThem) {
   for (int i = 0; i < 4; ++i) last = *store->Backup();
   const std::vector<std::string> backups = ListBackups(names());
   ASSERT_THAT(backups, SizeIs(2));
+  EXPECT_EQ(store->NewestBackup(), BackupTime(last));
+  EXPECT_LT(BackupTime(backups.back()), BackupTime(last));
+  EXPECT_GT(BackupTime(last), absl::Now() - absl::Hours(1));
   EXPECT_EQ(backups.front(), last);
   for (const std::string& backup : backups) EXPECT_TRUE(VerifyBackup(backup).ok());
   std::filesystem::remove(last + kChecksumSuffix);
