@@ -10,7 +10,7 @@ namespace {
 // Fitted to this planner's own simulated searches (tests/unit/planner/forecast_test.cc holds them
 // within 2 x).
 constexpr double kPlansPerToggle = 2.6;
-constexpr double kRacePairsAtUnitNoise = 40;  // a 1 % win at sigma 1.5 %
+constexpr double kRacePairs = 40;  // of a race for a 1 % win at a scale of 1.5 %
 constexpr double kRegretStepsPerPlan = 0.02;
 
 }  // namespace
@@ -23,8 +23,8 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   double plans = 6 + kPlansPerToggle * toggles * std::sqrt(noise);
   if (profile.max_builds > 0) plans = std::min<double>(plans, profile.max_builds);
   if (here.toggles == 0) plans = 0;
-  const double races = here.toggles == 0 ? 0 : 4 + toggles / 15;
-  const double race_pairs = kRacePairsAtUnitNoise * noise * noise;
+  const double races = here.toggles == 0 ? 0 : 2 + toggles / 10;
+  const double race_pairs = kRacePairs * noise * noise;
   const double steps = 2 * (static_cast<double>(pairs) + plans * profile.pairs_per_proposal) +
                        3 * races * race_pairs;
   double window = steps * here.step_ns + plans * (here.build_ns + here.probe_ns);

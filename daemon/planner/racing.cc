@@ -130,9 +130,15 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
     if (!pair.excluded) ratios.push_back(ratio);
   }
   const RobustRatios held = HoldOutliers(std::move(ratios), before);
-  for (double ratio : held.values) {
-    const double residual = search_.Learn(champion, challenger, ratio, held.scale);
-    if (!racing && ratio != kAbortedRatio) ring.Push(residual);
+  if (!held.values.empty()) {
+    double sum = 0;
+    for (double ratio : held.values) sum += ratio;
+    const double mean = sum / static_cast<double>(held.values.size());
+    const double predicted =
+        search_.Learn(champion, challenger, mean, held.scale, held.values.size());
+    for (double ratio : held.values) {
+      if (!racing && ratio != kAbortedRatio) ring.Push(ratio - predicted);
+    }
   }
   PlanRecord& record = RecordOf(challenger);
   record.pairs += pairs.size();

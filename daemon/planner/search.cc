@@ -123,11 +123,14 @@ bool Search::Exhausted(const Plan& champion, std::string* why) const {
   return true;
 }
 
-double Search::Learn(const Plan& champion, const Plan& challenger, double ratio, double scale) {
+double Search::Learn(const Plan& champion, const Plan& challenger, double ratio, double scale,
+                     size_t pairs) {
   const Contrast contrast =
       surrogate_.Between(space_->Encode(champion), space_->Encode(challenger));
-  surrogate_.Update(contrast, -ratio, kNoiseMargin * scale * scale);
-  return ratio + surrogate_.Predict(contrast);
+  const double variance =
+      kNoiseMargin * scale * scale / static_cast<double>(std::max<size_t>(pairs, 1));
+  surrogate_.Update(contrast, -ratio, variance);
+  return -surrogate_.Predict(contrast);
 }
 
 void Search::LearnEqual(const Plan& a, const Plan& b) {

@@ -37,8 +37,10 @@ class Search {
   // True where going on is not expected to pay; `why` names the rule.
   bool Exhausted(const Plan& champion, std::string* why) const;
 
-  // A pair's log(champion / challenger) under the scale that held before it. Returns the residual.
-  double Learn(const Plan& champion, const Plan& challenger, double ratio, double scale);
+  // The mean log(champion / challenger) of some pairs, each under this scale. Returns what was
+  // predicted for it afterwards.
+  double Learn(const Plan& champion, const Plan& challenger, double ratio, double scale,
+               size_t pairs = 1);
   // Two plans that ran the same cost the same.
   void LearnEqual(const Plan& a, const Plan& b);
 

@@ -100,29 +100,34 @@ void Surrogate::Update(const Contrast& contrast, double y, double variance) {
   ++stale_;
 }
 
+// Right-looking Cholesky into the upper factor: the inner loops run along rows, so that the
+// compiler vectorises them without re-ordering a sum.
 void Surrogate::Factor() {
   const size_t d = dimension();
-  factor_.assign(d * d, 0);
-  for (size_t i = 0; i < d; ++i) {
-    double* row = &factor_[i * d];
-    for (size_t j = 0; j <= i; ++j) {
-      const double* other = &factor_[j * d];
-      double sum = covariance_[i * d + j];
-      for (size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-      row[j] = i == j ? std::sqrt(std::max(sum, 1e-14)) : sum / other[j];
+  factor_ = covariance_;
+  for (size_t k = 0; k < d; ++k) {
+    double* row = &factor_[k * d];
+    const double pivot = std::sqrt(std::max(row[k], 1e-14));
+    row[k] = pivot;
+    for (size_t j = k + 1; j < d; ++j) row[j] /= pivot;
+    for (size_t i = k + 1; i < d; ++i) {
+      const double f = row[i];
+      if (f == 0) continue;
+      double* other = &factor_[i * d];
+      for (size_t j = i; j < d; ++j) other[j] -= f * row[j];
     }
   }
   stale_ = 0;
 }
 
 std::vector<double> Surrogate::Sample(Random& random) {
-  if (stale_ >= kRefactor) Factor();
   const size_t d = dimension();
-  std::vector<double> z(d), weights = mean_;
-  for (double& value : z) value = random.Normal();
-  for (size_t i = 0; i < d; ++i) {
-    const double* row = &factor_[i * d];
-    for (size_t k = 0; k <= i; ++k) weights[i] += row[k] * z[k];
+  if (stale_ >= (d > kLarge ? kRefactorLarge : kRefactor)) Factor();
+  std::vector<double> weights = mean_;
+  for (size_t k = 0; k < d; ++k) {
+    const double z = random.Normal();
+    const double* row = &factor_[k * d];
+    for (size_t j = k; j < d; ++j) weights[j] += z * row[j];
   }
   return weights;
 }
@@ -141,7 +146,7 @@ double Surrogate::FlipCost(const std::vector<double>& weights, const Toggles& at
 
 void Surrogate::Inflate(double factor) {
   for (double& value : covariance_) value *= factor;
-  stale_ = kRefactor;
+  stale_ = kRefactorLarge;
 }
 
 std::vector<uint8_t> Surrogate::Save() const {
@@ -180,7 +185,7 @@ bool Surrogate::Restore(const std::vector<uint8_t>& bytes) {
   if (at != bytes.size()) return false;
   mean_ = std::move(mean);
   covariance_ = std::move(covariance);
-  stale_ = kRefactor;
+  stale_ = kRefactorLarge;
   return true;
 }
 

@@ -53,14 +53,16 @@ class Surrogate {
   bool Restore(const std::vector<uint8_t>& bytes);
 
  private:
-  static constexpr int kRefactor = 8;
+  static constexpr int kRefactor = 8, kRefactorLarge = 24;
+  static constexpr size_t kLarge =
+      128;  // dimensions from which a factor costs more than its freshness
   void Factor();
 
   const Space* space_;
   std::vector<double> mean_, covariance_, factor_;
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>>
       pairs_of_;  // toggle -> (other toggle, coordinate)
-  int stale_ = kRefactor;
+  int stale_ = kRefactorLarge;
 };
 
 }  // namespace blazed::planner
