@@ -3,6 +3,7 @@
 
 #include <utility>  // before Asio: its 1.74 coroutine headers do not include what they use
 
+#include <atomic>
 #include <boost/asio/signal_set.hpp>
 #include <memory>
 #include <optional>
@@ -10,7 +11,9 @@
 #include "daemon/base/quarantine.h"
 #include "daemon/base/task_group.h"
 #include "daemon/daemon.h"
+#include "daemon/history/service.h"
 #include "daemon/rpc/admin_service.h"
+#include "daemon/rpc/identify.h"
 #include "daemon/rpc/identity_table.h"
 #include "daemon/rpc/listener.h"
 #include "daemon/rpc/read_peer.h"
@@ -20,6 +23,7 @@
 #include "daemon/session/asio_loop.h"
 #include "daemon/session/session_table.h"
 #include "daemon/session/store_recorder.h"
+#include "daemon/status.h"
 #include "storage/writer.h"
 
 namespace blazed {
@@ -48,14 +52,16 @@ struct Daemon::Parts {
   const Flags flags;
   Config config;  // the strand's once tasks run
   Quarantine quarantine;
+  // Told of every commit once it exists; the writer is there before it.
+  std::atomic<history::HistoryService*> watched{nullptr};
   std::unique_ptr<storage::Writer> writer;
-  std::unique_ptr<storage::Reader> reader;
   std::optional<rpc::BoundSocket> socket, admin_socket;
-  session::AsioLoop loop;     // the control strand
-  session::AsioLoop queries;  // reports, which read the store
+  session::AsioLoop loop;  // the control strand
   std::unique_ptr<session::StoreRecorder> recorder;
   std::unique_ptr<session::SessionTable> sessions;
   std::unique_ptr<rpc::IdentityTable> identities;
+  std::unique_ptr<Status> status;
+  std::unique_ptr<history::HistoryService> history;
   std::unique_ptr<rpc::TunerService> tuner;
   std::unique_ptr<rpc::AdminService> admin;
   std::unique_ptr<rpc::Server> server, admin_server;

@@ -53,6 +53,7 @@ void Daemon::Parts::Drain(absl::Duration longest) {
   server->SetAllNotServing();
   listener->Stop();
   if (admin_listener) admin_listener->Stop();
+  history->StopWatches();
   sessions->Drain(longest, [this] { tasks.RequestStop(absl::OkStatus()); });
 }
 
@@ -63,12 +64,14 @@ void Daemon::Parts::StopAll() {
     server->SetAllNotServing();
     listener->Stop();
     if (admin_listener) admin_listener->Stop();
+    history->StopWatches();
     sessions->EndAll(absl::UnavailableError("the daemon is stopping; attach again"));
   });
   server->Shutdown(patience);
   if (admin_server) admin_server->Shutdown(patience);
   tasks.StopAll();
   writer->Stop();
+  watched = nullptr;
   log::Info("stopped");
   log::Stop();
 }

@@ -15,6 +15,7 @@
 #include "daemon/daemon_parts.h"
 #include "daemon/machine/device.h"
 #include "storage/memory/memory_store.h"
+#include "storage/names.h"
 #include "storage/sqlite/sqlite_store.h"
 
 namespace blazed {
@@ -72,18 +73,20 @@ absl::StatusOr<std::unique_ptr<storage::Store>> MakeStore(const Config& config) 
 }  // namespace
 
 Daemon::Parts::Parts(Flags f, Config c)
-    : flags(std::move(f)), config(std::move(c)), loop(SystemClock()), queries(SystemClock()) {}
+    : flags(std::move(f)), config(std::move(c)), loop(SystemClock()) {}
 
 absl::Status Daemon::Parts::OpenStore() {
   if (absl::Status made = MakeFolder(config.state_dir); !made.ok()) return made;
   auto store = MakeStore(config);
   if (!store.ok()) return store.status();
   storage::WriterOptions options;
+  options.committed = [this] {
+    if (history::HistoryService* service = watched.load()) service->EventsCommitted();
+  };
   options.housekeeping_failed = [](const std::string& what) {
     log::Warning("the store's housekeeping failed", {{field::kReason, what}});
   };
   writer = std::make_unique<storage::Writer>(*std::move(store), std::move(options));
-  reader = writer->NewReader();
   return absl::OkStatus();
 }
 
@@ -113,6 +116,13 @@ void Daemon::Parts::MakeSessions() {
   sessions = std::make_unique<session::SessionTable>(loop, *recorder, quarantine, LocksOf(config),
                                                      machine::DescribeDevice, config.session);
   identities = std::make_unique<rpc::IdentityTable>(kFirstConnection, RaiseDescriptorLimit());
+  const bool on_disk = config.store == StoreKind::kSqlite;
+  status = std::make_unique<Status>(loop, *sessions, quarantine,
+                                    on_disk ? storage::StoreNames{config.state_dir}.database() : "",
+                                    writer->epoch());
+  history = std::make_unique<history::HistoryService>(
+      writer->NewReader(), rpc::MakeCallerOf(*identities), *status, history::ServiceOptions());
+  watched = history.get();
 }
 
 absl::Status Daemon::Parts::StartServers() {
@@ -120,10 +130,10 @@ absl::Status Daemon::Parts::StartServers() {
       loop, *sessions, *identities,
       [this](planner::SessionId session, auto answer) { BuildReport(session, std::move(answer)); },
       config.rpc);
-  auto started = rpc::Server::Start({tuner.get()}, config.rpc);
+  auto started = rpc::Server::Start({tuner.get(), history.get()}, config.rpc);
   if (!started.ok()) return started.status();
   server = *std::move(started);
-  for (const char* name : {"", "blazed.v1.Tuner", "store"}) {
+  for (const char* name : {"", "blazed.v1.Tuner", "blazed.v1.History", "store"}) {
     server->SetServing(name, rpc::Serving::kYes);
   }
   listener = std::make_unique<rpc::Listener>(
@@ -164,13 +174,6 @@ void Daemon::Parts::Admit(rpc::Server& to, UniqueFd connection) {
 
 void Daemon::Parts::StartTasks() {
   tasks.Start(
-      "queries",
-      [this] {
-        queries.Run();
-        return absl::OkStatus();
-      },
-      [this] { queries.Stop(); });
-  tasks.Start(
       "control",
       [this] {
         loop.Run();
@@ -189,14 +192,14 @@ void Daemon::Parts::WatchSignals() {
   loop.Post([this] { OnSignal(0); });
 }
 
-// Everything the session caused is written first, then read by the queries' thread.
+// Everything the session caused is written first, then read.
 void Daemon::Parts::BuildReport(planner::SessionId session,
                                 std::function<void(absl::StatusOr<std::string>)> answer) {
   absl::Status taken = writer->Submit(
       storage::Durability::kSynced, [](storage::Store&) { return absl::OkStatus(); },
       [this, session, answer](const absl::Status& written) {
         if (!written.ok()) return answer(written);
-        queries.Post([this, session, answer] { answer(absl::UnimplementedError("")); });
+        history->Report(session, answer);
       });
   if (!taken.ok()) answer(taken);
 }
@@ -217,10 +220,10 @@ absl::Status Daemon::Start() {
   log::Start(level);
   parts.MakeSessions();
   if (absl::Status status = parts.StartServers(); !status.ok()) return status;
-  parts.StartTasks();
   log::Info("serving", {{field::kPath, parts.config.socket},
                         {field::kVersion, BLAZED_VERSION},
                         {field::kEpoch, parts.writer->epoch()}});
+  parts.StartTasks();
   NotifyServiceManager("READY=1\nSTATUS=serving");
   return absl::OkStatus();
 }

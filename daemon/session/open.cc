@@ -15,6 +15,7 @@ void SessionTable::Open(Stream& stream, uint64_t sequence, Hello hello, Done don
     Refuse(*stream.session, sequence, "this stream has its session; send Hello once");
     return done(absl::OkStatus());
   }
+  loop_.Cancel(std::exchange(stream.patience, 0));
   if (!IsDeviceKey(hello.device)) {
     return done(absl::InvalidArgumentError(
         absl::StrCat("device \"", hello.device, "\" is neither cpu nor a GPU's UUID; send one")));

@@ -31,6 +31,7 @@ void SessionTable::WatchProcess(const std::shared_ptr<Session>& session) {
 void SessionTable::Detach(const std::shared_ptr<Link>& link, const std::string& why) {
   auto it = streams_.find(link.get());
   if (it == streams_.end()) return;
+  loop_.Cancel(it->second.patience);
   std::shared_ptr<Session> session = std::move(it->second.session);
   streams_.erase(it);
   if (session == nullptr || session->link != link) return;

@@ -9,6 +9,13 @@ namespace blazed::session {
 
 namespace field = log::field;
 
+namespace {
+
+// A stream that says nothing holds a place that others may need.
+constexpr absl::Duration kHelloPatience = absl::Seconds(30);
+
+}  // namespace
+
 SessionTable::SessionTable(Loop& loop, Recorder& recorder, Quarantine& quarantine,
                            DeviceLocks locks, MachineFields machine, Options options)
     : loop_(loop),
@@ -24,6 +31,7 @@ SessionTable::SessionTable(Loop& loop, Recorder& recorder, Quarantine& quarantin
 SessionTable::~SessionTable() {
   *alive_ = false;
   loop_.Cancel(progress_timer_);
+  for (auto& [link, stream] : streams_) loop_.Cancel(stream.patience);
   loop_.Cancel(drain_timer_);
   for (auto& [id, session] : sessions_) {
     loop_.Cancel(session->process_watch);
@@ -33,7 +41,12 @@ SessionTable::~SessionTable() {
 }
 
 void SessionTable::Attach(const std::shared_ptr<Link>& link, Peer peer) {
-  streams_[link.get()] = Stream{link, std::move(peer), nullptr};
+  Stream& stream = streams_[link.get()];
+  stream.link = link;
+  stream.peer = std::move(peer);
+  stream.patience = loop_.After(kHelloPatience, [link] {
+    link->End(absl::DeadlineExceededError("no Hello came; send it first and at once"));
+  });
 }
 
 void SessionTable::Receive(const std::shared_ptr<Link>& link, uint64_t sequence, Inbound message,

@@ -84,6 +84,7 @@ class SessionTable final : public Directed {
     std::shared_ptr<Link> link;
     Peer peer;
     std::shared_ptr<Session> session;  // null before Hello
+    Loop::Handle patience = 0;         // for Hello
   };
   // How a session in the past is remembered for its report.
   struct Past {

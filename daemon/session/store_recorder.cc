@@ -30,9 +30,9 @@ void StoreRecorder::Check(const absl::Status& status) {
   if (quarantine_.Enter(health) == Entered::kFirst) failed_();
 }
 
-void StoreRecorder::Keep(storage::Writer::Request request) {
+void StoreRecorder::Keep(Durability durability, storage::Writer::Request request) {
   absl::Status taken =
-      writer_.Submit(Durability::kBatched, std::move(request), [this](const absl::Status& status) {
+      writer_.Submit(durability, std::move(request), [this](const absl::Status& status) {
         if (!status.ok()) loop_.Post([this, status] { Check(status); });
       });
   if (!taken.ok()) loop_.Post([this, taken] { Check(taken); });
@@ -75,7 +75,7 @@ void StoreRecorder::OpenSession(storage::SessionRow row, Answer<planner::Session
 }
 
 void StoreRecorder::UpdateSession(const storage::SessionRow& row) {
-  Keep([row](Store& store) { return store.PutSession(row); });
+  Keep(Durability::kBatched, [row](Store& store) { return store.PutSession(row); });
 }
 
 void StoreRecorder::OpenTuning(Description description, Answer<OpenedTuning> answer) {
@@ -102,24 +102,29 @@ void StoreRecorder::OpenTuning(Description description, Answer<OpenedTuning> ans
 }
 
 void StoreRecorder::KeepEvent(storage::EventRow event) {
-  Keep([event = std::move(event)](Store& store) { return store.PutEvent(event).status(); });
+  Keep(Durability::kBatched,
+       [event = std::move(event)](Store& store) { return store.PutEvent(event).status(); });
 }
 
 void StoreRecorder::KeepVariant(TuningId tuning, BuiltVariant variant) {
-  Keep([tuning, v = std::move(variant)](Store& store) {
+  Keep(Durability::kBatched, [tuning, v = std::move(variant)](Store& store) {
     return store.PutVariant(tuning, v.session, v.variant, v.plan, v.signature, v.build_ns,
                             v.peak_bytes, v.failure);
   });
 }
 
 void StoreRecorder::KeepSurrogate(TuningId tuning, std::vector<uint8_t> state) {
-  Keep([tuning, state = std::move(state)](Store& store) {
+  Keep(Durability::kBatched, [tuning, state = std::move(state)](Store& store) {
     return store.PutSurrogate(tuning, state);
   });
 }
 
 void StoreRecorder::KeepRow(TuningId tuning, planner::Action row) {
-  Keep([tuning, row = std::move(row)](Store& store) -> absl::Status {
+  // A plan that was stood down must not come back with the next start.
+  const Durability durability = std::holds_alternative<planner::DemoteSettlement>(row)
+                                    ? Durability::kSynced
+                                    : Durability::kBatched;
+  Keep(durability, [tuning, row = std::move(row)](Store& store) -> absl::Status {
     if (const auto* plan = std::get_if<planner::KeepPlan>(&row)) {
       return store.PutPlan(tuning, plan->record);
     }

@@ -34,7 +34,7 @@ class StoreRecorder final : public Recorder {
   uint64_t dropped() const { return dropped_; }
 
  private:
-  void Keep(storage::Writer::Request request);
+  void Keep(storage::Durability durability, storage::Writer::Request request);
   void Check(const absl::Status& status);
   template <typename T>
   void Ask(std::function<absl::Status(storage::Store&, T*)> request, Answer<T> answer);

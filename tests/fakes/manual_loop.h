@@ -1,5 +1,5 @@
-// A control strand that the test turns by hand, with time of its own. Post may come from any thread, the rest from
-// the test's thread only.
+// A control strand that the test turns by hand, with time of its own. Post may come from any
+// thread, the rest from the test's thread only.
 #pragma once
 
 #include <poll.h>
@@ -43,7 +43,8 @@ class ManualLoop final : public session::Loop {
   planner::Moment Now() const override { return now_; }
   int64_t WallNs() const override { return 1'700'000'000'000'000'000 + now_.count(); }
 
-  // Runs what is due until `done`; false when that takes a minute of real time, which is a failed test.
+  // Runs what is due until `done`; false when that takes a minute of real time, which is a failed
+  // test.
   bool RunUntil(const std::function<bool()>& done) {
     const absl::Time give_up = absl::Now() + absl::Minutes(1);
     while (true) {

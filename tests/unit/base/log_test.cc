@@ -6,8 +6,9 @@ namespace blazed::log {
 namespace {
 
 TEST(Log, WritesOneLogfmtLine) {
-  EXPECT_EQ(FormatLine(Level::kInfo, "session opened", {{field::kSession, 4}, {field::kJob, "a b"}}),
-            "level=info msg=\"session opened\" session=4 job=\"a b\"");
+  EXPECT_EQ(
+      FormatLine(Level::kInfo, "session opened", {{field::kSession, 4}, {field::kJob, "a b"}}),
+      "level=info msg=\"session opened\" session=4 job=\"a b\"");
 }
 
 TEST(Log, NoValueForgesALine) {

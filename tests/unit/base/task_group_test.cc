@@ -20,7 +20,8 @@ TEST(TaskGroup, TheFirstFailureStopsAll) {
         return absl::OkStatus();
       },
       [&] { stop.Notify(); });
-  group.Start("broken", [] { return absl::DataLossError("it broke"); }, [] {});
+  group.Start(
+      "broken", [] { return absl::DataLossError("it broke"); }, [] {});
   const absl::Status why = group.Wait();
   EXPECT_EQ(why.code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(why.message(), "task broken: it broke");
@@ -30,7 +31,8 @@ TEST(TaskGroup, TheFirstFailureStopsAll) {
 
 TEST(TaskGroup, ATaskThatEndsUnaskedHasFailed) {
   TaskGroup group;
-  group.Start("short", [] { return absl::OkStatus(); }, [] {});
+  group.Start(
+      "short", [] { return absl::OkStatus(); }, [] {});
   EXPECT_EQ(group.Wait().message(), "task short ended without being asked to");
 }
 
