@@ -65,13 +65,20 @@ TEST(DetMath, KeepsItsDigest) {
 // Largest error in units of the last place over [low, high].
 template <class F, class G>
 double WorstUlp(float low, float high, F f, G exact) {
+  constexpr int kPoints = 100000;
   double worst = 0.0;
-  for (int i = 0; i <= 100000; ++i) {
-    const float x = low + (high - low) * static_cast<float>(i) / 100000.0f;
-    const double y = exact(static_cast<double>(x));
-    const float rounded = static_cast<float>(y);
-    const double ulp = std::nextafter(std::fabs(rounded), INFINITY) - std::fabs(rounded);
-    worst = std::max(worst, std::fabs(First(f(Broadcast(x))) - y) / ulp);
+  for (int i = 0; i < kPoints; i += kLanes) {
+    float x[kLanes], y[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      x[lane] = low + (high - low) * static_cast<float>(i + lane) / kPoints;
+    }
+    Store(y, f(Load(x)));
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const double truth = exact(static_cast<double>(x[lane]));
+      const float rounded = std::fabs(static_cast<float>(truth));
+      const double ulp = std::nextafter(rounded, INFINITY) - rounded;
+      worst = std::max(worst, std::fabs(y[lane] - truth) / ulp);
+    }
   }
   return worst;
 }

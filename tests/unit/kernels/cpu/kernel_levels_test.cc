@@ -119,7 +119,7 @@ AttentionRun RunAttention(const KernelTable& kernels, int64_t seq, int64_t dim) 
 }
 
 TEST(KernelLevels, GiveTheSameBitsForAttention) {
-  for (const auto& [seq, dim] : {std::pair<int64_t, int64_t>{1, 1}, {70, 5}, {130, 16}, {65, 33}}) {
+  for (const auto& [seq, dim] : {std::pair<int64_t, int64_t>{1, 1}, {70, 5}, {66, 17}}) {
     const AttentionRun plain = RunAttention(KernelsFor(1), seq, dim);
     for (const KernelTable* table : OtherLevels()) {
       const AttentionRun other = RunAttention(*table, seq, dim);
