@@ -90,6 +90,11 @@ void Race::Abandon(const std::string& reason) {
 
 double Race::Estimate() const { return Median(ratios_); }
 
+double Race::RecentEstimate() const {
+  const size_t count = std::min(ratios_.size(), ScaleRing::kSize);
+  return Median({ratios_.end() - static_cast<std::ptrdiff_t>(count), ratios_.end()});
+}
+
 double Race::StandardError() const {
   if (ratios_.empty()) return 0;
   const double centre = Median(ratios_);

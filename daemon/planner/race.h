@@ -48,6 +48,8 @@ class Race {
   const std::string& reason() const { return reason_; }
   uint64_t counted() const { return ratios_.size(); }
   double Estimate() const;  // median log ratio of the counted pairs that were not cut short
+  // The same of the last 63 pairs: what the next pair's residual is taken against.
+  double RecentEstimate() const;
   double StandardError() const;
   double MedianChampionNs() const;
   double MedianChallengerNs() const;

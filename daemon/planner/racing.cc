@@ -12,7 +12,7 @@ constexpr uint32_t kFirstLease = 8, kRaceLease = 16;
 
 // Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
 double Residual(const Race& race, double ratio) {
-  return race.counted() < 3 ? ratio : ratio - race.Estimate();
+  return race.counted() < 3 ? ratio : ratio - race.RecentEstimate();
 }
 
 std::string Percent(double log_ratio) {
