@@ -1,5 +1,5 @@
 -- Everything one daemon learned. Digests are 16 bytes; durations end in _ns; wall times are labels in ns since the
--- epoch, order comes from ids. `checksum` is xxh3 over the row's canonical bytes, seeded by its id; it is
+-- epoch, order comes from ids. `checksum` is xxh3 over the store's number, the row's id and its canonical bytes; it is
 -- verified on every read. Parents' checksums cover their child tables (fields, decisions, options, positions).
 -- Session columns of evidence carry no foreign key: evidence outlives the sessions that retention removes.
 

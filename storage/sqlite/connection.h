@@ -55,6 +55,10 @@ class Connection {
     sqlite3_busy_timeout(db_, static_cast<int>(absl::ToInt64Milliseconds(timeout)));
   }
 
+  // The number of the store that rows belong to; part of every checksum.
+  void SetStore(int64_t store) { store_ = store; }
+  int64_t store() const { return store_; }
+
   int64_t changes() const { return sqlite3_changes64(db_); }
   sqlite3* handle() const { return db_; }
 
@@ -66,6 +70,7 @@ class Connection {
   static int OnProgress(void* self);
 
   sqlite3* db_ = nullptr;
+  int64_t store_ = 0;
   absl::Time deadline_ = absl::InfiniteFuture();
   std::unordered_map<std::string, sqlite3_stmt*> statements_;
 };

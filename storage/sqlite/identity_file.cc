@@ -12,7 +12,8 @@ namespace blazed::storage {
 namespace {
 
 std::string Body(const Identity& identity) {
-  return absl::StrCat("epoch ", identity.epoch, " sessions ", identity.sessions_reserved);
+  return absl::StrCat("store ", identity.store, " epoch ", identity.epoch, " sessions ",
+                      identity.sessions_reserved);
 }
 
 std::string Line(const Identity& identity) {
@@ -27,8 +28,9 @@ Identity ReadIdentity(const std::string& path) {
   if (!content.ok()) return {};
   const std::vector<std::string> words = absl::StrSplit(*content, ' ');
   Identity identity;
-  if (words.size() != 6 || !absl::SimpleAtoi(words[1], &identity.epoch) ||
-      !absl::SimpleAtoi(words[3], &identity.sessions_reserved) || *content != Line(identity)) {
+  if (words.size() != 8 || !absl::SimpleAtoi(words[1], &identity.store) ||
+      !absl::SimpleAtoi(words[3], &identity.epoch) ||
+      !absl::SimpleAtoi(words[5], &identity.sessions_reserved) || *content != Line(identity)) {
     return {};
   }
   return identity;

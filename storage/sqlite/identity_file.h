@@ -1,5 +1,5 @@
-// Numbers that may never go back, kept beside the database so that they outlive its loss: the epoch
-// of the last open and the session ids handed out or reserved.
+// What may never go back or change, kept beside the database so that they outlive its loss: the
+// epoch of the last open and the session ids handed out or reserved.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 namespace blazed::storage {
 
 struct Identity {
+  int64_t store = 0;  // random number of the store; 0: unknown
   uint64_t epoch = 0;
   uint64_t sessions_reserved = 0;  // no session id above this one was ever handed out
 };

@@ -38,14 +38,14 @@ absl::StatusOr<std::optional<Item>> FirstOf(absl::StatusOr<std::vector<Item>> it
 }
 
 // Takes the stored checksum off the row and compares it with one over row and children.
-bool VerifyParent(KeyedRow& keyed, const Row& children) {
+bool VerifyParent(int64_t store, KeyedRow& keyed, const Row& children) {
   const auto* stored = std::get_if<int64_t>(&keyed.row.back());
   if (stored == nullptr) return false;
   const int64_t checksum = *stored;
   keyed.row.pop_back();
   Row checked = keyed.row;
   checked.insert(checked.end(), children.begin(), children.end());
-  return Checksum(keyed.key, checked) == checksum;
+  return Checksum(store, keyed.key, checked) == checksum;
 }
 
 bool DecodeDecision(const Row& row, planner::DecisionSpec& decision) {
@@ -151,7 +151,7 @@ absl::StatusOr<std::optional<StoredEnvironment>> FindEnvironment(Connection& con
     in.Text(value);
     environment.row.fields[key] = value;
   }
-  if (!VerifyParent(keyed, EnvironmentChildren(environment.row))) {
+  if (!VerifyParent(connection.store(), keyed, EnvironmentChildren(environment.row))) {
     damaged.fetch_add(1, std::memory_order_relaxed);
     return std::optional<StoredEnvironment>();
   }
@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<Reader::Workload>> FindWorkloads(Connection& connecti
     if (absl::Status status = LoadChildren(connection, keyed.key, workload.row); !status.ok()) {
       return status;
     }
-    if (VerifyParent(keyed, WorkloadChildren(workload.row)) &&
+    if (VerifyParent(connection.store(), keyed, WorkloadChildren(workload.row)) &&
         DecodeWorkload(keyed.row, workload)) {
       workloads.push_back(std::move(workload));
     } else {

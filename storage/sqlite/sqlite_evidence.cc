@@ -289,7 +289,7 @@ absl::Time SqliteStore::NewestBackup() const {
 
 std::unique_ptr<Reader> SqliteStore::NewReader() {
   return std::make_unique<SqliteReader>(
-      SqliteReader::Options{names_.database(), options_.vfs, options_.readers,
+      SqliteReader::Options{names_.database(), connection_->store(), options_.vfs, options_.readers,
                             options_.read_budget},
       damaged_);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr int64_t kLogBytesKept = 4 << 20;  // length a log file is cut back to after a checkpoint
 constexpr int64_t kPageBytes = 4096;        // SQLite's default page
+
+enum class Expected { kWhatWasStored, kNothing };
 
 struct Opened {
   std::unique_ptr<Connection> connection;
@@ -57,8 +60,41 @@ absl::Status CheckKeys(Connection& connection) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Opened> TryOpen(const SqliteOptions& options, const StoreNames& names,
-                               WallNs now_ns) {
+int64_t RandomNumber() {
+  std::random_device device;
+  const uint64_t bits = (static_cast<uint64_t>(device()) << 32) | device();
+  return static_cast<int64_t>(bits >> 1) | 1;  // positive, and never the 0 of "unknown"
+}
+
+// Ties the connection to the store's number, which database and identity file both hold: a log or a
+// file of another store, however sound, has another one.
+absl::Status Claim(Connection& db, const StoreNames& names) {
+  const auto number = [&db](const char* key) {
+    return db.QueryInt("SELECT coalesce(max(value),0) FROM meta WHERE key=?", {std::string(key)});
+  };
+  Identity identity = ReadIdentity(names.identity());
+  const absl::StatusOr<int64_t> store = number("store");
+  if (!store.ok()) return store.status();
+  const absl::StatusOr<int64_t> epoch = number("epoch");
+  if (!epoch.ok()) return epoch.status();
+  if (*store == 0 && *epoch > 0) return absl::DataLossError("the database lacks its number");
+  if (*store == 0) {  // just made, perhaps by a daemon that did not get this far
+    identity.store = RandomNumber();
+    if (absl::Status status = WriteIdentity(names.identity(), identity); !status.ok()) {
+      return status;
+    }
+    db.SetStore(identity.store);
+    return db.Run("INSERT INTO meta(key,value) VALUES('store',?)", {identity.store});
+  }
+  if (identity.store != 0 && identity.store != *store) {
+    return absl::DataLossError("the database or its log belongs to another store");
+  }
+  db.SetStore(*store);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Opened> TryOpen(const SqliteOptions& options, const StoreNames& names, WallNs now_ns,
+                               Expected expected) {
   Opened opened;
   absl::StatusOr<std::unique_ptr<Connection>> connection =
       Connection::Open(names.database(), Access::kReadWrite, options.vfs);
@@ -67,6 +103,10 @@ absl::StatusOr<Opened> TryOpen(const SqliteOptions& options, const StoreNames& n
   Connection& db = *opened.connection;
   const absl::StatusOr<int64_t> version = SchemaVersion(db);
   if (!version.ok()) return version.status();
+  if (*version == 0 && expected == Expected::kWhatWasStored &&
+      ReadIdentity(names.identity()).epoch > 0) {
+    return absl::DataLossError("the database is empty although this store was used before");
+  }
   if (absl::Status status = SetUp(db, options); !status.ok()) return status;
   if (absl::Status status = QuickCheck(db); !status.ok()) return status;
   const auto keep_copy = [&]() -> absl::Status {
@@ -75,6 +115,7 @@ absl::StatusOr<Opened> TryOpen(const SqliteOptions& options, const StoreNames& n
   };
   if (absl::Status status = db.Execute("PRAGMA synchronous=FULL"); !status.ok()) return status;
   if (absl::Status status = Migrate(db, Migrations(), keep_copy); !status.ok()) return status;
+  if (absl::Status status = Claim(db, names); !status.ok()) return status;
   if (absl::Status status = db.Execute("PRAGMA synchronous=NORMAL"); !status.ok()) return status;
   if (absl::Status status = CheckSchema(db, Migrations()); !status.ok()) return status;
   if (absl::Status status = CheckKeys(db); !status.ok()) return status;
@@ -110,7 +151,7 @@ absl::StatusOr<Opened> Recover(const SqliteOptions& options, const StoreNames& n
   for (const std::string& backup : ListBackups(names)) {
     if (!VerifyBackup(backup).ok()) continue;
     if (absl::Status status = RestoreBackup(backup, names); !status.ok()) return status;
-    absl::StatusOr<Opened> opened = TryOpen(options, names, now_ns);
+    absl::StatusOr<Opened> opened = TryOpen(options, names, now_ns, Expected::kWhatWasStored);
     if (opened.ok()) {
       report.state = OpenReport::State::kRestored;
       report.restored_from = backup;
@@ -126,7 +167,7 @@ absl::StatusOr<Opened> Recover(const SqliteOptions& options, const StoreNames& n
   report.state = OpenReport::State::kFresh;
   report.detail = absl::StrCat(damage.message(), "; the damaged files are in ", *quarantine,
                                ", no backup was good, so the store begins empty");
-  return TryOpen(options, names, now_ns);
+  return TryOpen(options, names, now_ns, Expected::kNothing);
 }
 
 int CountLogPages(void* pages, sqlite3*, const char*, int count) {
@@ -146,7 +187,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptio
   if (!lock.ok()) return lock.status();
   if (absl::Status status = CheckPermissions(names); !status.ok()) return status;
   const WallNs now_ns = options.clock ? options.clock() : absl::GetCurrentTimeNanos();
-  absl::StatusOr<Opened> opened = TryOpen(options, names, now_ns);
+  absl::StatusOr<Opened> opened = TryOpen(options, names, now_ns, Expected::kWhatWasStored);
   if (!opened.ok() && IsDamage(opened.status())) {
     opened = Recover(options, names, now_ns, opened.status(), found);
   }
@@ -189,6 +230,7 @@ absl::Status SqliteStore::StartEpoch(OpenReport::State state) {
   const absl::StatusOr<uint64_t> greatest = number("SELECT coalesce(max(id),0) FROM session");
   if (!greatest.ok()) return greatest.status();
   identity_ = ReadIdentity(names_.identity());
+  identity_.store = connection_->store();
   next_session_ = std::max(*next_session, *greatest + 1);
   if (state != OpenReport::State::kOk || identity_.epoch > *stored_epoch) {
     // The database is a backup or begins anew: ids up to the reserved one may be in some process's

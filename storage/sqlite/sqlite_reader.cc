@@ -172,7 +172,11 @@ absl::StatusOr<std::unique_ptr<Connection>> SqliteReader::TakeConnection() {
   }
   absl::StatusOr<std::unique_ptr<Connection>> opened =
       Connection::Open(options_.database, Access::kReadOnly, options_.vfs);
-  if (!opened.ok()) GiveBack(nullptr);
+  if (!opened.ok()) {
+    GiveBack(nullptr);
+    return opened.status();
+  }
+  (*opened)->SetStore(options_.store);
   return opened;
 }
 

@@ -20,6 +20,7 @@ class SqliteReader : public Reader {
  public:
   struct Options {
     std::string database;
+    int64_t store = 0;
     std::string vfs;
     size_t connections = 4;
     absl::Duration budget = absl::Seconds(1);

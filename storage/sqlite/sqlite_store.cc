@@ -202,7 +202,7 @@ absl::StatusOr<TuningId> SqliteStore::PutTuning(const TuningKey& key) {
     if (!found->empty()) {
       id = found->front().key;
       const Row& stored = found->front().row;
-      if (stored.back() != Value(Checksum(id, row))) {
+      if (stored.back() != Value(Checksum(connection_->store(), id, row))) {
         // Whose evidence hangs on a damaged key cannot be known; opening the store again sorts it
         // out.
         return absl::DataLossError("a tuning's key is damaged");

@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<KeyedRow>> ReadRows(Connection& connection, const Tab
     const auto* stored = std::get_if<int64_t>(&item.row.back());
     const int64_t checksum = stored == nullptr ? 0 : *stored;
     item.row.pop_back();
-    if (stored != nullptr && Checksum(item.key, item.row) == checksum) {
+    if (stored != nullptr && Checksum(connection.store(), item.key, item.row) == checksum) {
       good.push_back(std::move(item));
     } else {
       damaged.fetch_add(1, std::memory_order_relaxed);
@@ -66,7 +66,7 @@ absl::Status WriteRow(Connection& connection, const Table& table, int64_t key, c
   parameters.reserve(row.size() + 2);
   parameters.emplace_back(key);
   parameters.insert(parameters.end(), row.begin(), row.end());
-  parameters.emplace_back(Checksum(key, checked));
+  parameters.emplace_back(Checksum(connection.store(), key, checked));
   return connection.Run(sql, parameters);
 }
 

@@ -21,8 +21,10 @@ void PutBytes(std::string& out, std::string_view bytes) {
 
 }  // namespace
 
-int64_t Checksum(int64_t id, const Row& row) {
+int64_t Checksum(int64_t store, int64_t id, const Row& row) {
   std::string bytes;
+  PutNumber(bytes, static_cast<uint64_t>(store));
+  PutNumber(bytes, static_cast<uint64_t>(id));
   for (const Value& value : row) {
     bytes.push_back(static_cast<char>(value.index()));
     if (const auto* number = std::get_if<int64_t>(&value)) {
@@ -35,8 +37,7 @@ int64_t Checksum(int64_t id, const Row& row) {
       PutBytes(bytes, blob->bytes);
     }
   }
-  return static_cast<int64_t>(
-      XXH3_64bits_withSeed(bytes.data(), bytes.size(), static_cast<uint64_t>(id)));
+  return static_cast<int64_t>(XXH3_64bits(bytes.data(), bytes.size()));
 }
 
 RowWriter& RowWriter::Real(double value) {

@@ -22,9 +22,9 @@ struct Blob {
 using Value = std::variant<std::monostate, int64_t, double, std::string, Blob>;
 using Row = std::vector<Value>;
 
-// xxh3 of type, length and bytes of every value, seeded by the row's id: a row under another id
-// does not pass.
-int64_t Checksum(int64_t id, const Row& row);
+// xxh3 over the store's number, the row's id, and type, length and bytes of every value: a row of
+// another store or under another id does not pass.
+int64_t Checksum(int64_t store, int64_t id, const Row& row);
 
 // Builds a row, column after column.
 class RowWriter {

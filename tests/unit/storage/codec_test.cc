@@ -118,20 +118,21 @@ TEST(PairCodec, TakesQuantilesOfThePairsThatCount) {
   EXPECT_EQ(QuantilesOf({}).champion, Quantiles{});
 }
 
-TEST(Checksum, DependsOnEveryValueItsTypeAndTheId) {
+TEST(Checksum, DependsOnEveryValueItsTypeTheIdAndTheStore) {
   const Row row = {int64_t{1}, 2.0, std::string("ab"), Blob{"c"}, std::monostate{}};
-  const int64_t checksum = Checksum(7, row);
-  EXPECT_EQ(Checksum(7, row), checksum);
-  EXPECT_NE(Checksum(8, row), checksum);
+  const int64_t checksum = Checksum(1, 7, row);
+  EXPECT_EQ(Checksum(1, 7, row), checksum);
+  EXPECT_NE(Checksum(1, 8, row), checksum);
+  EXPECT_NE(Checksum(2, 7, row), checksum);
   const Value others[] = {int64_t{2}, 3.0, std::string("abc"), Blob{"ab"}, int64_t{0}};
   for (size_t i = 0; i < row.size(); ++i) {
     Row changed = row;
     changed[i] = others[i];
-    EXPECT_NE(Checksum(7, changed), checksum) << i;
+    EXPECT_NE(Checksum(1, 7, changed), checksum) << i;
   }
   const Row split = {std::string("a"), std::string("bc")};
   const Row joined = {std::string("ab"), std::string("c")};
-  EXPECT_NE(Checksum(1, split), Checksum(1, joined));
+  EXPECT_NE(Checksum(1, 1, split), Checksum(1, 1, joined));
 }
 
 TEST(RowCodec, KeepsNumbersThatAreNone) {

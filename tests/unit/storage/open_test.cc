@@ -211,6 +211,45 @@ TEST_F(OpenTest, BeginsEmptyWhereNothingCanBeRestored) {
   EXPECT_TRUE(samples::PutTuningWithParents(*store, samples::Key()).ok());
 }
 
+TEST_F(OpenTest, TakesAnEmptiedDatabaseForALoss) {
+  {
+    auto store = Open();
+    ASSERT_TRUE(samples::PutTuningWithParents(*store, samples::Key()).ok());
+    ASSERT_TRUE(store->Backup().ok());
+  }
+  std::filesystem::remove(names().database());
+  ASSERT_NE(Open(), nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kRestored);
+}
+
+TEST_F(OpenTest, TakesTheSoundDatabaseOfAnotherStoreForNone) {
+  Open();
+  const std::string mine = options_.folder;
+  options_.folder = folder_.path() + "/other";
+  Open();
+  std::filesystem::copy_file(names().database(), StoreNames{mine}.database(),
+                             std::filesystem::copy_options::overwrite_existing);
+  options_.folder = mine;
+  ASSERT_NE(Open(), nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kFresh);
+  EXPECT_THAT(report_.detail, HasSubstr("another store"));
+}
+
+TEST_F(OpenTest, OpensAStoreThatWasMovedWithItsFolder) {
+  TuningId tuning = 0;
+  {
+    auto store = Open();
+    tuning = *samples::PutTuningWithParents(*store, samples::Key());
+  }
+  const std::string moved = folder_.path() + "/moved";
+  std::filesystem::rename(options_.folder, moved);
+  options_.folder = moved;
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(report_.state, OpenReport::State::kOk);
+  EXPECT_TRUE(store->LoadMemory(tuning).ok());
+}
+
 TEST_F(OpenTest, KeepsThreeQuarantines) {
   for (int i = 0; i < 5; ++i) {
     Open();
@@ -319,10 +358,10 @@ TEST_F(OpenTest, EndsAQueryAtItsTimeBudget) {
 TEST(IdentityFile, CountsForNothingWhenDamaged) {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/identity";
-  ASSERT_TRUE(WriteIdentity(path, {7, 1000}).ok());
+  ASSERT_TRUE(WriteIdentity(path, {5, 7, 1000}).ok());
   EXPECT_EQ(ReadIdentity(path).epoch, 7u);
   std::string content = *ReadWholeFile(path);
-  content[6] = '9';
+  content[content.find("epoch") + 6] = '9';
   std::ofstream(path, std::ios::trunc) << content;
   EXPECT_EQ(ReadIdentity(path).epoch, 0u);
   EXPECT_EQ(ReadIdentity(folder.path() + "/missing").epoch, 0u);
