@@ -89,14 +89,21 @@ void CopyOut(const blz_status_info& from, blz_status_info* out) {
 }
 
 [[gnu::noinline]] uint64_t SlowBegin(blz_session* session) {
+  if (session->inside)
+    return 0;  // a callback that steps: a bug of the host that must stay harmless
+  session->inside = true;
   const uint64_t handle = session->engine->BeginStep(session->steps);
+  session->inside = false;
   if (session->InForkedChild()) return 0;
   TakeOver(session);
   return session->IsOff() ? 0 : handle;
 }
 
 [[gnu::noinline]] void SlowEnd(blz_session* session, uint32_t flags) {
+  if (session->inside) return;
+  session->inside = true;
   session->engine->EndStep(session->steps, flags);
+  session->inside = false;
   if (!session->InForkedChild()) TakeOver(session);
 }
 
@@ -217,6 +224,7 @@ void blz_close(blz_session* session) {
   if (session == nullptr) return;
   // The parent's thread does not exist here, and may have been anywhere in these structures.
   if (session->InForkedChild()) return;
+  if (session->inside) return;  // a callback that closes: nothing may vanish under the engine
   if (session->engine != nullptr) session->engine->Close();
   if (session->link != nullptr) session->link->Stop({session->steps, ""});
   // The thread ends before what it refers to; the hot word lives in the guard.

@@ -22,6 +22,7 @@ struct blz_session {
   std::unique_ptr<blazed::shim::Link> link;
   std::unique_ptr<blazed::shim::Engine> engine;
   std::string off_reason;
+  bool inside = false;  // the engine is at work, perhaps inside a callback of the host
 
   bool InForkedChild() const { return guard != nullptr && guard->InForkedChild(); }
   // Off for good. Nothing is freed: the caller may be inside a callback of the engine.

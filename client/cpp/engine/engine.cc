@@ -190,7 +190,7 @@ void Engine::Work() {
       continue;
     }
     if (IsCostly(front.body)) {
-      if (worked_ && !BudgetLeft()) return;
+      if ((worked_ && !BudgetLeft()) || !PaceAllows()) return;
       if (!worked_) {
         point_start_ns_ = clock_.Now();
         prober_.StartPoint();

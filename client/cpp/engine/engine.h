@@ -26,6 +26,10 @@ namespace blazed::shim {
 class Engine {
  public:
   static constexpr size_t kMaxQueued = 128;
+  // Builds and probes beyond the first minute wait while they make up more than a quarter of the
+  // time since attach: no daemon can keep a host from training by orders that are each legitimate.
+  static constexpr uint64_t kFreeWorkNs = 60 * kSecond;
+  static constexpr uint64_t kWorkShare = 4;
 
   // `hot` is the word of fork_guard.h; the engine owns its kHotEngaged and clears kHotAttention.
   Engine(Config config, const blz_host_ops& ops, Clock& clock, std::atomic<uint32_t>& hot,
@@ -118,6 +122,10 @@ class Engine {
   // After live steps: a variant that ran under another signature goes back to unproven. False
   // there.
   bool SignatureHolds(uint32_t variant);
+  bool PaceAllows() const {
+    const uint64_t elapsed = clock_.Now() - attached_ns_;
+    return build_ns_ + probe_ns_ <= kFreeWorkNs + elapsed / kWorkShare;
+  }
   bool BudgetLeft() const { return clock_.Now() - point_start_ns_ < config_.point_budget_ns; }
 
   void SetChampion(uint32_t variant);

@@ -374,6 +374,31 @@ TEST_F(Conformance, GoodbyeIsSaidOnce) {
   EXPECT_EQ(daemon->streams(), 1);
 }
 
+TEST_F(Conformance, ACallbackThatCallsBackIsHarmless) {
+  StartDaemon();
+  class Confused final : public TestHost {
+   public:
+    bool Probe(uint64_t handle, ProbeSink& sink) override {
+      EXPECT_EQ(blz_step_begin(session), 0u);
+      blz_step_end(session, 0);
+      blz_close(session);
+      return TestHost::Probe(handle, sink);
+    }
+    blz_session* session = nullptr;
+  } confused;
+  socket = folder.Socket();
+  blz_options options = Session::DefaultOptions();
+  options.socket = socket.c_str();
+  options.mode = BLZ_MODE_TUNE;
+  Session session(options, &confused);
+  confused.session = session.get();
+  confused.StepUntil(session, [&] { return session.Status().state == BLZ_STATE_ATTACHED; });
+  confused.Describe(session);
+  SendBuild(1, 1);
+  SendProbe(1);
+  confused.StepUntil(session, [&] { return session.Status().probes >= 7; });
+}
+
 TEST_F(Conformance, ManySessionsOpenAndClose) {
   StartDaemon();
   for (int i = 0; i < 50; ++i) {

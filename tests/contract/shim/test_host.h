@@ -15,7 +15,7 @@
 
 namespace blazed::contract {
 
-class TestHost final : public Host {
+class TestHost : public Host {
  public:
   int Build(std::span<const blz_choice> choices, blz_built& built) override {
     built.handle = ++last_handle;

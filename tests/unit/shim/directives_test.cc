@@ -219,6 +219,24 @@ TEST_F(DirectivesTest, TheTotalBudgetEndsBuildsAndProbes) {
   EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_OVER_LIMIT);
 }
 
+TEST_F(DirectivesTest, EndlessBuildsKeepToAQuarterOfTheTime) {
+  host.build_ns = 10 * kSecond;
+  Start();
+  const uint64_t attached = clock.now;
+  uint64_t trained = 0;
+  for (uint32_t variant = 1; variant <= 200; ++variant) {
+    OrderBuild(variant, Behaviour::kGood);
+    daemon.Orders(Drop{variant});
+    Step(5 * kSecond);
+    trained += 5 * kSecond;
+  }
+  const uint64_t elapsed = clock.now - attached;
+  EXPECT_EQ(ran, std::vector<uint64_t>(200, 0));
+  EXPECT_GT(host.builds, 20);
+  EXPECT_LE(host.builds * host.build_ns, Engine::kFreeWorkNs + elapsed / 4 + host.build_ns);
+  EXPECT_EQ(trained + host.builds * host.build_ns, elapsed);
+}
+
 TEST_F(DirectivesTest, ALostDaemonLeavesTheChampionRunning) {
   Start();
   const uint64_t handle = Prove(1, Behaviour::kGood);

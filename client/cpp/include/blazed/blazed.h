@@ -206,7 +206,9 @@ typedef struct blz_options {
   uint64_t
       point_budget_ns; /* builds and probes begun in one blz_step_begin stop after this; 0: 200 ms.
                           One build or probe is never split, so a single one may take longer */
-  uint64_t total_budget_ns;    /* builds and probes of the whole session; 0: no limit */
+  uint64_t total_budget_ns; /* builds and probes of the whole session; 0: no limit. In any case what
+                               goes beyond a minute waits while it is above a quarter of the time
+                               since attach */
   uint64_t probe_memory_bytes; /* copy of the default's tensors during a probe; 0: 1 GiB. Above it:
                                   inconclusive */
   uint32_t
