@@ -10,7 +10,7 @@ namespace blazed::cpu {
 // program and no option of a program sets it.
 struct Fault {
   enum class Kind : uint8_t {
-    kDropLastTile,    // merged blocks and products leave their last tile or panel undone
+    kDropLastTile,    // blocks over rows leave their last tile undone
     kNan,             // the first element of the loss and of every output and gradient is NaN
     kReorderSums,     // row sums run from the last column to the first
     kForgeSignature,  // computes rightly and claims another variant's signature

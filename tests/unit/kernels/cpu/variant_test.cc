@@ -1,6 +1,8 @@
 #include "kernels/cpu/variant.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -155,6 +157,34 @@ TEST(Variant, GivesEqualSignaturesToEqualWorkAndOthersToOtherWork) {
     }
     seen.push_back(first->signature());
   }
+}
+
+// Another process has other addresses for everything it allocates before.
+TEST(Variant, GivesTheSameSignatureInAnotherProcess) {
+  const auto signature = [](size_t shift) {
+    const std::vector<char> elsewhere(shift, 'x');
+    Rig rig = LayerRig(70, 19);
+    const auto variant = rig.Build({{2, 1}});
+    variant->Observe(*rig.inputs);
+    return variant->signature().ToHex();
+  };
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const std::string hex = signature(12345);
+    const bool written = write(ends[1], hex.data(), hex.size()) == static_cast<ssize_t>(hex.size());
+    _exit(written ? 0 : 1);
+  }
+  std::string theirs(32, '?');
+  EXPECT_EQ(read(ends[0], theirs.data(), theirs.size()), 32);
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  close(ends[0]);
+  close(ends[1]);
+  EXPECT_EQ(signature(0), theirs);
 }
 
 TEST(Variant, HasNoSignatureBeforeItRan) {
