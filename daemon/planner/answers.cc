@@ -70,7 +70,7 @@ void Tuning::State::JudgeBuild(Session& s, Variant& v, const VariantBuilt& event
     return FailVariant(s, v.id, Verdict::kBuildFailed,
                        event.reason.empty() ? "the host could not build it" : event.reason);
   }
-  s.build_ns = event.build_ns;
+  s.build_ns = std::min(event.build_ns, kLongestUnitNs);
   if (event.status == BuildStatus::kMemory ||
       !FitsMemory(event.peak_bytes, s.ready.default_peak_bytes, s.ready.extra_memory_bytes)) {
     return FailVariant(s, v.id, Verdict::kRejectedMemory,
@@ -95,7 +95,13 @@ void Tuning::State::ConfirmBuild(Session& s, Variant& v) {
   }
   const Plan plan = v.plan;
   const Confirmation answer = table_.Confirm(plan, v.signature);
-  if (answer.finding == Finding::kDistinct) return Emit(KeepPlan{RecordOf(plan)});
+  if (answer.finding == Finding::kDistinct) {
+    Emit(KeepPlan{RecordOf(plan)});
+    // A scout has told what it was built for; the host's memory is worth more than its second
+    // build.
+    if (campaign_.stage == Stage::kScout) IssueDrop(s, v.id);
+    return;
+  }
   search_.LearnEqual(plan, answer.twin);
   if (answer.finding == Finding::kNotHonoured) {
     FailVariant(s, v.id, Verdict::kNotHonoured, "runs the same as the default plan");
@@ -117,7 +123,7 @@ void Tuning::State::On(const ProbeDone& event) {
   if (v == nullptr) return;
   s->ledger.AddProbe(event.probe_ns);
   campaign_.ledger.AddProbe(event.probe_ns);
-  s->probe_ns = event.probe_ns;
+  s->probe_ns = std::min(event.probe_ns, kLongestUnitNs);
   const Plan plan = v->plan;
   PlanRecord& record = RecordOf(plan);
   record.has_comparison = true;

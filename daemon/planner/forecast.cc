@@ -11,6 +11,7 @@ namespace {
 // within 2 x).
 constexpr double kPlansPerToggle = 2.6;
 constexpr double kRacePairs = 40;  // of a race for a 1 % win at a scale of 1.5 %
+constexpr double kLongestNs = 9e18;
 constexpr double kRegretStepsPerPlan = 0.02;
 
 }  // namespace
@@ -28,7 +29,7 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   const double steps = 2 * (static_cast<double>(pairs) + plans * profile.pairs_per_proposal) +
                        3 * races * race_pairs;
   double window = steps * here.step_ns + plans * (here.build_ns + here.probe_ns);
-  if (here.window_ns > 0) window = std::min(window, here.window_ns);
+  window = std::min(window, here.window_ns > 0 ? here.window_ns : kLongestNs);
   record.window = Nanos(static_cast<int64_t>(window));
   record.builds = static_cast<uint32_t>(plans);
   record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerPlan * plans * here.step_ns));

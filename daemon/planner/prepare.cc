@@ -76,6 +76,15 @@ bool Tuning::State::MakeRoom(Session& s) {
   return true;
 }
 
+// Where nothing further is explored, the host's memory is its own again.
+void Tuning::State::DropUnused(Session& s) {
+  std::vector<VariantId> unused;
+  for (const auto& [id, v] : s.variants) {
+    if (id != s.in_use) unused.push_back(id);
+  }
+  for (VariantId id : unused) IssueDrop(s, id);
+}
+
 PlanRecord& Tuning::State::RecordOf(const Plan& plan) {
   PlanRecord& record = plans_[plan];
   record.plan = plan;

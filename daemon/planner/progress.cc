@@ -48,6 +48,7 @@ void Tuning::State::SetPhase(Session& s, Phase phase, const std::string& note) {
 void Tuning::State::KeepEnd(Session& s, Outcome outcome, uint64_t settlement,
                             const std::string& reason) {
   s.ledger.Close(now_);
+  if (s.role == Role::kSettled || s.role == Role::kFrozen) DropUnused(s);
   Emit(KeepOutcome{s.ready.session, outcome, settlement, s.ledger.Record(now_), reason});
 }
 

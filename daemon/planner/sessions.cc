@@ -17,8 +17,8 @@ void Tuning::State::On(const SessionReady& event) {
   const auto [it, fresh] = sessions_.try_emplace(event.session, event, now_);
   if (!fresh) return;
   Session& s = it->second;
-  s.step_ns = static_cast<double>(event.default_step_ns);
-  s.build_ns = event.default_build_ns;
+  s.step_ns = static_cast<double>(std::min(event.default_step_ns, kLongestUnitNs));
+  s.build_ns = std::min(event.default_build_ns, kLongestUnitNs);
   if (event.mode == Mode::kObserve) {
     s.role = Role::kObserving;
     SetPhase(s, Phase::kWaiting, "observing; nothing is changed");

@@ -124,6 +124,7 @@ void Tuning::State::On(const SettlementFailed& event) {
   if (Session* s = FindSession(owner)) {
     s->role = Role::kFrozen;
     s->in_use = kDefaultVariant;
+    // The host drops nothing by itself when it stands down.
     Emit(Stand{owner, StandReason::kStoreFailed, event.reason});
     KeepEnd(*s, Outcome::kUndecided, 0, "the store could not keep the settlement: " + event.reason);
     SetPhase(*s, Phase::kStanding, event.reason);

@@ -71,6 +71,7 @@ class Tuning::State {
   void FailVariant(Session& s, VariantId id, Verdict verdict, const std::string& reason);
   void Blame(const Plan& plan, Verdict verdict);
   bool MakeRoom(Session& s);
+  void DropUnused(Session& s);
   PlanRecord& RecordOf(const Plan& plan);
   void Judge(const Plan& plan, Verdict verdict, const std::string& reason);
 

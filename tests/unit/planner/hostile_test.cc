@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "client/sim/host.h"
+#include "daemon/planner/samples.h"
 
 namespace blazed::planner {
 namespace {
@@ -239,6 +240,45 @@ TEST(Hostile, FollowsARefusalOfThePlanInUse) {
   if (host.settlement()) {
     EXPECT_NE(host.settlement()->plan, kGood);
   }
+}
+
+TEST(Hostile, StandsASessionWhoseDescriptionIsAbsurd) {
+  const sim::CostTable table = Table();
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  Tuning tuning(table.spec(), Contract::kRounding, {}, {});
+  SessionReady ready;
+  ready.session = 1;
+  ready.default_step_ns = ready.default_build_ns = ready.default_peak_bytes = kMost;
+  ready.extra_memory_bytes = ready.tune_until_steps = ready.seed = kMost;
+  ready.tune_until = Nanos::max();
+  std::vector<Action> actions = tuning.Apply({Nanos(1), ready});
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Action> next;
+    for (const Action& action : actions) {
+      std::vector<Action> more;
+      if (const auto* run = std::get_if<RunPairs>(&action)) {
+        LeaseDone done;
+        done.session = 1;
+        done.lease = run->lease;
+        done.units.resize(2 * run->challenger_first.size(), {kLongestUnitNs, kMost, 0});
+        done.first_step = kMost;
+        done.drain_ns = kMost;
+        more = tuning.Apply({Nanos(2 + round), done});
+      }
+      if (const auto* build = std::get_if<BuildVariant>(&action)) {
+        VariantBuilt built;
+        built.session = 1;
+        built.build = build->build;
+        built.variant = build->variant;
+        built.signature = table.Signature(build->plan, 0);
+        built.build_ns = built.peak_bytes = kMost;
+        more = tuning.Apply({Nanos(2 + round), built});
+      }
+      next.insert(next.end(), more.begin(), more.end());
+    }
+    actions = next;
+  }
+  for (const Action& action : actions) EXPECT_FALSE(std::holds_alternative<Settle>(action));
 }
 
 TEST(Hostile, StandsClocksThatGoBackwards) {

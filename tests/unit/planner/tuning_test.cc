@@ -241,6 +241,24 @@ TEST(Tuning, AnswersAtOnceWhereThereIsNothingToChoose) {
   EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
 }
 
+TEST(Tuning, LeavesTheHostNoVariantButTheOneInUse) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 12);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  std::set<VariantId> live;
+  VariantId in_use = 0;
+  for (const Action& action : host.actions()) {
+    if (const auto* build = std::get_if<BuildVariant>(&action)) {
+      live.insert(build->variant);
+      live.erase(build->rebuild_of);
+    }
+    if (const auto* drop = std::get_if<DropVariant>(&action)) live.erase(drop->variant);
+    if (const auto* adopt = std::get_if<Adopt>(&action)) in_use = adopt->variant;
+  }
+  EXPECT_EQ(live, std::set<VariantId>{in_use});
+}
+
 TEST(Tuning, RunsNoPlanLiveBeforeItsProbes) {
   sim::TableSettings settings;
   settings.boundaries = 20;
