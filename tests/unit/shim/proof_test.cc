@@ -152,7 +152,12 @@ TEST_P(BadVariant, IsJudgedAndNeverRuns) {
   OrderPairs(77, 0, 1);
   OrderAdopt(1);
   Steps(6);
-  EXPECT_EQ(daemon.Refusals().size(), 2u);
+  ASSERT_EQ(daemon.Refusals().size(), 2u);
+  const bool rejected = GetParam().verdict != v1::EQUIVALENCE_INCONCLUSIVE;
+  for (const auto& refusal : daemon.Refusals()) {
+    EXPECT_EQ(refusal.reason(),
+              rejected ? v1::REFUSAL_REASON_REJECTED_EARLIER : v1::REFUSAL_REASON_NOT_PROVEN);
+  }
   EXPECT_EQ(ran, std::vector<uint64_t>(10, 0));
 }
 
