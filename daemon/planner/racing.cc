@@ -180,8 +180,15 @@ void Tuning::State::AfterSearchRace(Session& s, const Race& race) {
 }
 
 // Carry-over: a champion that pays on the first step after each switch makes an equal plan look
-// faster. The discard mode does not see it, so a win that vanishes there was one, and all further
-// races run in that mode.
+// faster. The discard mode does not see it, so where a claim lies above all that a race in that
+// mode leaves possible, the search saw something that was in its pairs and not in the plan. It
+// starts over, and everything after runs in discard mode.
+void Tuning::State::LookForCarry(const Race& race, double claimed) {
+  if (campaign_.discard_mode || race.Record(0, {}).effect.high >= claimed) return;
+  campaign_.discard_mode = true;
+  search_.Reset();
+}
+
 void Tuning::State::AfterVerification(Session& s, const Race& race) {
   if (race.outcome() == RaceOutcome::kWon) {
     campaign_.verified = true;
@@ -189,9 +196,9 @@ void Tuning::State::AfterVerification(Session& s, const Race& race) {
     SetStage(s, Stage::kSearch);
     return;
   }
-  campaign_.discard_mode = true;
-  search_.Reset();
+  const double claimed = campaign_.gain;
   DemoteChampion(s, "the win was not there without the first step after a switch: " + Story(race));
+  LookForCarry(race, claimed);
   SetStage(s, Stage::kSearch);
 }
 
@@ -249,12 +256,7 @@ void Tuning::State::AfterReplication(Session& s, const Race& race) {
   if (++campaign_.failed_replications >= kReplications) {
     return SettleNoWinner(s, "wins were found, but none was there after a rebuild");
   }
-  // Where the claim lies above all that the replication leaves possible, the search saw something
-  // that was in its pairs and not in the plan; it starts over where carry-over cannot help.
-  if (race.Record(0, {}).effect.high < claimed && !campaign_.discard_mode) {
-    campaign_.discard_mode = true;
-    search_.Reset();
-  }
+  LookForCarry(race, claimed);
   SetStage(s, Stage::kSearch);
 }
 

@@ -103,6 +103,7 @@ class Tuning::State {
   void AfterVerification(Session& s, const Race& race);
   void AfterReplication(Session& s, const Race& race);
   void DemoteChampion(Session& s, const std::string& reason);
+  void LookForCarry(const Race& race, double claimed);
 
   // -- settle.cc: disk before memory
   bool VerifyStep(Session& s);
