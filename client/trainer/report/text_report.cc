@@ -164,7 +164,7 @@ std::string RenderJob(const JobReport& job, const std::string& title, int column
     out += Line("shim", job.shim_reason, columns);
   }
   out += Line("plan", job.plan.empty() ? "default" : absl::StrJoin(job.plan, ", "), columns);
-  if (!job.equivalence.empty()) {
+  if (!job.equivalence.empty() && !job.plan.empty()) {
     out += Line("numbers", absl::StrReplaceAll(job.equivalence, {{"_", " "}}), columns);
   }
   out += Trained(job, columns);
