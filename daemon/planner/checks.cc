@@ -1,6 +1,7 @@
 // Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
 // only by the detector on pairs, or by a probe that fails.
 #include <algorithm>
+#include <cmath>
 
 #include "daemon/planner/interval.h"
 #include "daemon/planner/tuning_state.h"
@@ -28,7 +29,13 @@ void Tuning::State::On(const ServiceWindow& event) {
   s->last_window_step = std::max(last, event.first_step);
   if (s->role != Role::kSettled || !timer_ || s->in_use == kDefaultVariant) return;
   if (event.variant != s->in_use) return;
-  const bool due = CountSteps(*timer_, std::min(counted, kLongestCount));
+  bool due = CountSteps(*timer_, std::min(counted, kLongestCount));
+  const double step_ns = static_cast<double>(event.host_ns) / event.steps;
+  const bool alarm = event.host_ns > 0 && s->watch.Add(std::log(step_ns));
+  if (alarm && timer_->gap_steps - timer_->steps_left >= kFirstGapSteps) {
+    timer_->steps_left = 0;
+    due = true;
+  }
   if (timer_kept_at_ - timer_->steps_left >=
       std::max<uint64_t>(1, timer_->gap_steps / kKeepEvery)) {
     KeepTimer();

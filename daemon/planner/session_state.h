@@ -14,6 +14,7 @@
 #include "daemon/planner/random.h"
 #include "daemon/planner/samples.h"
 #include "daemon/planner/scale.h"
+#include "daemon/planner/step_watch.h"
 #include "daemon/planner/types.h"
 
 namespace blazed::planner {
@@ -109,6 +110,7 @@ struct Session {
   VariantId rebuilding = 0;
   Digest before_rebuild{};
   std::optional<uint64_t> last_window_step;
+  StepWatch watch;
   Ledger ledger;
   uint64_t clock = 0;  // grows with each use of a variant
 

@@ -73,6 +73,21 @@ TEST(Service, DemotesAPlanThatBecameSlowerAndSearchesAgain) {
   EXPECT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner);
 }
 
+TEST(Service, ChecksSoonerWhenItsStepTimesMove) {
+  Settled job(8);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.Serve(job.session, 30000);
+  ASSERT_EQ(job.host.demotions(), 0u);
+  ASSERT_GE(job.host.drift()->gap_steps, 8000u);
+  job.live.SetCost(1, 1, 0.10);
+  const uint64_t flipped = job.host.steps();
+  while (job.host.demotions() == 0 && job.host.steps() < flipped + 20000) {
+    job.host.Serve(job.session, 256);
+  }
+  EXPECT_EQ(job.host.demotions(), 1u);
+  EXPECT_LT(job.host.steps() - flipped, 6000u) << "found by the widening checks alone";
+}
+
 TEST(Service, StandsAPlanDownThatFailsAProbeInService) {
   Settled job(4);
   job.host.bend = [](EventBody& body) {
