@@ -18,6 +18,14 @@ class RefusedStream final : public AttachReactor {
   void OnDone() override { delete this; }
 };
 
+// A session's number, most significant byte first.
+std::optional<planner::SessionId> ParseNumber(const std::string& bytes) {
+  if (bytes.size() != sizeof(planner::SessionId)) return std::nullopt;
+  planner::SessionId number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<uint8_t>(byte);
+  return number;
+}
+
 }  // namespace
 
 TunerService::TunerService(session::Loop& loop, session::SessionTable& sessions,
@@ -43,19 +51,21 @@ grpc::ServerUnaryReactor* TunerService::GetReport(grpc::CallbackServerContext* c
     reactor->Finish(ToGrpc(peer.status()));
     return reactor;
   }
-  std::optional<SessionToken> token = ParseBytes16(request->session());
-  if (!token) {
+  const std::optional<SessionToken> token = ParseBytes16(request->session());
+  const std::optional<planner::SessionId> number = ParseNumber(request->session());
+  if (!token && !number) {
     reactor->Finish(ToGrpc(absl::InvalidArgumentError(
         absl::StrCat("GetReportRequest.session has ", request->session().size(),
-                     " bytes; send the 16 of Welcome.session"))));
+                     " bytes; send the 16 of Welcome.session, or a session's number in 8"))));
     return reactor;
   }
   auto finish = [reactor, reply](absl::StatusOr<std::string> json) {
     if (json.ok()) reply->set_json(*std::move(json));
     reactor->Finish(ToGrpc(json.status()));
   };
-  loop_.Post([this, token = *token, principal = peer->principal, finish] {
-    absl::StatusOr<planner::SessionId> session = sessions_.FindByToken(token, principal);
+  loop_.Post([this, token, number, principal = peer->principal, finish] {
+    absl::StatusOr<planner::SessionId> session = token ? sessions_.FindByToken(*token, principal)
+                                                       : sessions_.FindByNumber(*number, principal);
     if (!session.ok()) return finish(session.status());
     report_(*session, finish);
   });

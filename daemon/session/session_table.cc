@@ -99,18 +99,35 @@ std::vector<SessionSummary> SessionTable::Summaries() const {
   return all;
 }
 
+namespace {
+
+bool MaySee(const std::string& principal, const std::string& owner) {
+  return principal == kRootOfTheMachine || principal == owner;
+}
+
+}  // namespace
+
 absl::StatusOr<planner::SessionId> SessionTable::FindByToken(const SessionToken& token,
                                                              const std::string& principal) const {
-  auto may_see = [&principal](const std::string& owner) {
-    return principal == kRootOfTheMachine || principal == owner;
-  };
   for (const auto& [id, session] : sessions_) {
-    if (session->token == token && may_see(session->peer.principal)) return id;
+    if (session->token == token && MaySee(principal, session->peer.principal)) return id;
   }
   for (const Past& past : past_) {
-    if (past.token == token && may_see(past.principal)) return past.id;
+    if (past.token == token && MaySee(principal, past.principal)) return past.id;
   }
   return absl::NotFoundError("no session of this user has that token; attach and use its Welcome");
+}
+
+absl::StatusOr<planner::SessionId> SessionTable::FindByNumber(planner::SessionId number,
+                                                              const std::string& principal) const {
+  const std::shared_ptr<Session> session = Find(number);
+  if (session != nullptr && MaySee(principal, session->peer.principal)) return number;
+  for (const Past& past : past_) {
+    if (past.id == number && MaySee(principal, past.principal)) return number;
+  }
+  return absl::NotFoundError(absl::StrCat("no session ", number,
+                                          " of this user is remembered since the daemon's start; "
+                                          "blazectl status lists those attached"));
 }
 
 void SessionTable::Refuse(const Session& session, uint64_t sequence, const std::string& detail) {

@@ -62,6 +62,9 @@ class SessionTable final : public Directed {
   // after the session ended. NOT_FOUND for everybody else.
   absl::StatusOr<planner::SessionId> FindByToken(const SessionToken& token,
                                                  const std::string& principal) const;
+  // The same by number, for people who read it in a status answer.
+  absl::StatusOr<planner::SessionId> FindByNumber(planner::SessionId number,
+                                                  const std::string& principal) const;
   size_t size() const { return sessions_.size(); }
 
   // ---- operators ----

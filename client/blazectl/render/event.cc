@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "client/blazectl/render/render.h"
 #include "client/blazectl/text.h"
 
@@ -16,6 +18,18 @@ Ink InkOfKind(absl::string_view kind) {
   return Ink::kPlain;
 }
 
+// The planner's own line of an event starts with its version and its kind; the kind has a column
+// already.
+absl::string_view WithoutHead(absl::string_view detail, absl::string_view kind) {
+  absl::string_view rest = detail;
+  while (!rest.empty() && absl::ascii_isdigit(static_cast<unsigned char>(rest.front()))) {
+    rest.remove_prefix(1);
+  }
+  if (rest.size() == detail.size() || !absl::ConsumePrefix(&rest, " ")) return detail;
+  if (!absl::ConsumePrefix(&rest, kind) || !absl::ConsumePrefix(&rest, " ")) return detail;
+  return rest;
+}
+
 }  // namespace
 
 std::string RenderEvent(const v1::WatchEvent& event, const Screen& screen, absl::TimeZone zone) {
@@ -27,7 +41,7 @@ std::string RenderEvent(const v1::WatchEvent& event, const Screen& screen, absl:
   if (event.session() != 0) absl::StrAppend(&who, "  session ", event.session());
   if (!event.workload().empty()) absl::StrAppend(&who, "  ", ShortHex(Clean(event.workload())));
 
-  std::string detail = Clean(event.detail());
+  std::string detail = Clean(WithoutHead(event.detail(), event.kind()));
   const size_t used = Columns(head) + Columns(kind) + Columns(who) + 2;
   if (screen.columns > 0) {
     detail =

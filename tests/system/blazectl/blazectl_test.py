@@ -116,6 +116,8 @@ class AfterAJob(Machine):
         self.assertGreater(len(self.ask("explain", workload["name"])["sentences"]), 0)
         self.assertIn(workload["fingerprint"][:12], self.ctl("explain").stdout)
         self.assertEqual(len(self.ask("plans", "--limit", "1")["plans"]), 1)
+        report = json.loads(self.ctl("report", "1").stdout)
+        self.assertEqual(len(report["plans"]), len(plans))
 
     def test_watch_goes_on_behind_the_last_event_after_the_daemons_death(self):
         self.start()

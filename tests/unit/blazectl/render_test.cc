@@ -267,6 +267,15 @@ TEST(RenderEvent, FitsOneLine) {
   EXPECT_EQ(narrow.size(), 91u) << narrow;
 }
 
+TEST(RenderEvent, LeavesOutWhatItsColumnsSay) {
+  const auto event = Parse<v1::WatchEvent>(
+      R"pb(
+        id: 3 unix_ns: 1800000000000000000 kind: "lease_done" detail: "1 lease_done at=7 lease=9"
+      )pb");
+  EXPECT_EQ(RenderEvent(event, {}, absl::UTCTimeZone()),
+            "08:00:00.000       3  lease_done          at=7 lease=9\n");
+}
+
 TEST(RenderEmpty, SaysSoInASentence) {
   EXPECT_EQ(RenderPlans({}, {}), "no plan was tried yet\n");
   EXPECT_EQ(RenderRaces({}, {}), "no race was run yet\n");
