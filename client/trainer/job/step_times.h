@@ -14,6 +14,8 @@ class StepTimes {
   static constexpr size_t kKept = 256;
 
   void Add(absl::Duration duration);
+  // Forgets all: what follows runs under another plan.
+  void Clear() { count_ = 0; }
 
   // Of the kept ones; 0 before the first. Sorts a copy: not for every step.
   double MedianNs() const;

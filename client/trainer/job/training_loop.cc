@@ -14,7 +14,7 @@ namespace blazed::trainer {
 namespace {
 
 // Steps after the answer, so that a run ends under its champion and not at the edge of a trial.
-constexpr int64_t kStepsAfterAnswer = 64;
+constexpr int64_t kStepsAfterAnswer = 128;
 
 ProgressSnapshot SnapshotOf(const blz_status_info& status) {
   ProgressSnapshot out;
@@ -84,7 +84,10 @@ ProgressSnapshot Loop::Snapshot() {
   if (session_ != nullptr) {
     const blz_status_info status = session_->Status();
     snapshot = SnapshotOf(status);
-    if (status.settled != 0 && !answered_at_) answered_at_ = steps_;
+    if (status.settled != 0 && !answered_at_) {
+      answered_at_ = steps_;
+      times_.Clear();
+    }
   }
   snapshot.steps = steps_;
   snapshot.most_steps = options_.steps;

@@ -51,6 +51,22 @@ std::string OutcomeText(const JobReport& job) {
   return job.outcome;
 }
 
+// One changed decision a line, so that a plan can be read down.
+std::string PlanLines(const JobReport& job, int columns) {
+  constexpr size_t kMostLines = 24;
+  if (job.plan.empty()) return Line("plan", "default", columns);
+  std::string out;
+  for (size_t i = 0; i < std::min(job.plan.size(), kMostLines); ++i) {
+    out += Line(i == 0 ? "plan" : "", job.plan[i], columns);
+  }
+  if (job.plan.size() > kMostLines) {
+    const std::string rest =
+        absl::StrCat("and ", job.plan.size() - kMostLines, " more in the JSON report");
+    out += Line("", rest, columns);
+  }
+  return out;
+}
+
 std::string SavingText(const Gain& gain) {
   return absl::StrCat("saves ", PercentText(gain.estimate), ", between ", PercentText(gain.low),
                       " and ", PercentText(gain.high));
@@ -153,6 +169,18 @@ bool Searched(const JobReport& job) {
          !job.plans.empty();
 }
 
+// A served job repeats what an earlier one found, so the counts do.
+std::string Candidates(const JobReport& job, int columns) {
+  if (job.plans.empty()) return "";
+  const bool served = job.search_pairs == 0 && job.outcome != "off" && job.outcome != "undecided" &&
+                      job.role == "second";
+  const std::string counts =
+      absl::StrCat(CandidateCounts(job.plans),
+                   served ? "; an earlier job tried them, all are in the JSON report" : "");
+  return absl::StrCat("\n", Wrap(counts, columns - 2, "  "),
+                      served ? "" : CandidateTable(job.plans, columns));
+}
+
 }  // namespace
 
 std::string RenderJob(const JobReport& job, const std::string& title, int columns) {
@@ -163,7 +191,7 @@ std::string RenderJob(const JobReport& job, const std::string& title, int column
   if (!job.shim_reason.empty() && job.shim_reason != job.reason) {
     out += Line("shim", job.shim_reason, columns);
   }
-  out += Line("plan", job.plan.empty() ? "default" : absl::StrJoin(job.plan, ", "), columns);
+  out += PlanLines(job, columns);
   if (!job.equivalence.empty() && !job.plan.empty()) {
     out += Line("numbers", absl::StrReplaceAll(job.equivalence, {{"_", " "}}), columns);
   }
@@ -171,11 +199,7 @@ std::string RenderJob(const JobReport& job, const std::string& title, int column
   out += StepTimes(job, columns);
   out += ForecastTable(job, columns);
   if (Searched(job)) out += Spent(job, columns);
-  if (!job.plans.empty()) {
-    absl::StrAppend(&out, "\n", Wrap(CandidateCounts(job.plans), columns - 2, "  "),
-                    CandidateTable(job.plans, columns));
-  }
-  return out;
+  return out + Candidates(job, columns);
 }
 
 std::string RenderReport(const Json& report, int columns) {

@@ -39,6 +39,7 @@ class WrongVariant : public testing::Test {
     const Json job = RunInProcess(options, hooks);
     EXPECT_EQ(TrainingDigest(job), PlainDigest(options));
     EXPECT_THAT(job["plan"], testing::IsEmpty());
+    EXPECT_EQ(job["settlement"] == "in_job", false) << job;
     return job;
   }
 
@@ -51,6 +52,9 @@ class WrongVariant : public testing::Test {
     return counts;
   }
 
+  // On a machine so busy that the daemon sees nothing worth a trial, no variant is ever probed.
+  static bool NothingWasProbed(const Json& job) { return job["probes"].get<int64_t>() == 0; }
+
   TrainOptions Options() const { return SmallChain(daemon_->socket(), kSteps); }
 
   const TempFolder folder_;
@@ -58,7 +62,10 @@ class WrongVariant : public testing::Test {
 };
 
 TEST_F(WrongVariant, APlanThatDropsItsLastTileIsRejectedAsDifferent) {
-  const auto verdicts = Verdicts(TrainUnder({cpu::Fault::Kind::kDropLastTile, {}}, Options()));
+  const Json job = TrainUnder({cpu::Fault::Kind::kDropLastTile, {}}, Options());
+  if (NothingWasProbed(job))
+    GTEST_SKIP() << "the machine is too noisy for a trial: " << job["reason"];
+  const auto verdicts = Verdicts(job);
   EXPECT_GT(verdicts.count("rejected_different"), 0u);
   for (const auto& [verdict, count] : verdicts) {
     EXPECT_THAT(verdict, AnyOf("rejected_different", "rejected_broken", "duplicate", "not_honoured",
@@ -68,7 +75,10 @@ TEST_F(WrongVariant, APlanThatDropsItsLastTileIsRejectedAsDifferent) {
 }
 
 TEST_F(WrongVariant, APlanThatYieldsNaNIsRejectedAsBroken) {
-  const auto verdicts = Verdicts(TrainUnder({cpu::Fault::Kind::kNan, {}}, Options()));
+  const Json job = TrainUnder({cpu::Fault::Kind::kNan, {}}, Options());
+  if (NothingWasProbed(job))
+    GTEST_SKIP() << "the machine is too noisy for a trial: " << job["reason"];
+  const auto verdicts = Verdicts(job);
   EXPECT_GT(verdicts.count("rejected_broken"), 0u);
   for (const auto& [verdict, count] : verdicts) {
     EXPECT_THAT(verdict, AnyOf("rejected_broken", "duplicate", "not_honoured", "proposed"))
@@ -77,7 +87,10 @@ TEST_F(WrongVariant, APlanThatYieldsNaNIsRejectedAsBroken) {
 }
 
 TEST_F(WrongVariant, RestrictedToBitsAPlanThatReordersSumsIsRejected) {
-  const auto verdicts = Verdicts(TrainUnder({cpu::Fault::Kind::kReorderSums, {}}, Options()));
+  const Json job = TrainUnder({cpu::Fault::Kind::kReorderSums, {}}, Options());
+  if (NothingWasProbed(job))
+    GTEST_SKIP() << "the machine is too noisy for a trial: " << job["reason"];
+  const auto verdicts = Verdicts(job);
   EXPECT_GT(verdicts.count("rejected_different"), 0u);
   EXPECT_EQ(verdicts.count("champion"), 0u);
 }

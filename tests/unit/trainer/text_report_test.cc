@@ -97,6 +97,16 @@ TEST(TextReport, FitsEveryTerminalFromSixtyColumnsOn) {
   }
 }
 
+TEST(TextReport, AServedJobCountsWhatAnEarlierOneTried) {
+  Json job = SampleJob();
+  job["role"] = "second";
+  job["search_pairs"] = 0;
+  const std::string text = RenderReport(SampleReport({job}), 100);
+  EXPECT_THAT(text, HasSubstr("4 candidates: 1 champion"));
+  EXPECT_THAT(text, HasSubstr("an earlier job tried them"));
+  EXPECT_THAT(text, Not(HasSubstr("slower by 2.1 %")));
+}
+
 TEST(TextReport, ComparesTheJobThatSearchedWithTheOneThatWasServed) {
   Json served = SampleJob();
   served["role"] = "second";

@@ -132,6 +132,18 @@ TEST(TrainingJob, TheDaemonsReportIsLaidOverTheTrainersOwn) {
   EXPECT_EQ(job["run"]["steps"], 12);
 }
 
+TEST(TrainingJob, EveryCandidateHasAReasonAlsoWhereTheDaemonGaveNone) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  Json told = SampleJob();
+  for (Json& plan : told["plans"]) plan["reason"] = "";
+  told["plans"][0]["verdict"] = "proven";
+  told["plans"][1]["verdict"] = "proposed";
+  shim.report_json = told.dump();
+  const Json report = *RunJob(Tiny(PlanMode::kTune));
+  for (const Json& plan : report["jobs"][0]["plans"]) EXPECT_NE(plan["reason"], "") << plan;
+}
+
 TEST(TrainingJob, ADaemonThatSaysNonsenseCannotBreakTheReport) {
   for (const char* text :
        {"", "{", "[1]", "null", R"({"outcome": "brilliant", "plans": 3, "gain": "much",
@@ -173,7 +185,7 @@ TEST(TrainingJob, UntilSettledEndsSomeStepsAfterTheAnswer) {
   };
   const Json report = *RunJob(options);
   EXPECT_EQ(report["jobs"][0]["run"]["stopped"], "settled");
-  EXPECT_GT(report["jobs"][0]["run"]["steps"], 64);
+  EXPECT_GT(report["jobs"][0]["run"]["steps"], 128);
 }
 
 TEST(TrainingJob, AnEndAskedForInTheMiddleStillReports) {
