@@ -14,11 +14,15 @@ ROOMS = {
     "daemon/base": ["daemon/base", "daemon/planner/types.h"],
     "storage": ["storage", "daemon/planner", "daemon/base"],
     "daemon/session": ["daemon/session", "daemon/planner", "daemon/base", "storage"],
+    "daemon/config": ["daemon/config", "daemon/base", "daemon/rpc/options.h", "daemon/session/options.h"],
+    "daemon/machine": ["daemon/machine", "daemon/base"],
+    "daemon/history": ["daemon/history", "daemon/rpc", "daemon/planner", "daemon/base", "storage"],
     "daemon/rpc": ["daemon/rpc", "daemon/session", "daemon/planner", "daemon/base", "storage"],
     "daemon": ["daemon", "storage"],
     "client/cpp": ["client/cpp", "kernels/equivalence", "kernels/graph/hash128.h", "blazed"],
     "client/blazectl": ["client/blazectl"],
     "client/examples": ["client/examples", "blazed"],
+    "client/sim": ["client/sim", "daemon/planner"],
     "client/trainer": ["client/trainer", "client/cpp", "kernels", "blazed"],
 }
 PROTO = re.compile(r"\.pb\.h$|^grpc|^google/protobuf|^pb(_\w+)?\.h$")
@@ -27,6 +31,7 @@ GRPC = re.compile(r"^grpc|^google/protobuf|\.grpc\.pb\.h$")
 LIBRARIES = {
     "kernels": (PROTO, "kernels know no wire"),
     "kernels/graph": (re.compile(PROTO.pattern + r"|^openblas|^cblas"), "the graph knows no executor"),
+    "client/sim": (PROTO, "a simulated host has no wire"),
     "storage": (PROTO, "proto types stop at daemon/rpc"),
     "daemon/session": (PROTO, "proto types stop at daemon/rpc"),
     "daemon/base": (PROTO, "proto types stop at daemon/rpc"),
