@@ -190,11 +190,11 @@ TEST_F(Fork, NoThreadBeforeAttachAndNoneAfterClose) {
     return count;
   };
   DaemonProcess daemon(folder.Socket());
-  ASSERT_EQ(threads(), 1);
+  const int before = threads();  // one, or two under a sanitizer
   Session session = Attach();
-  EXPECT_EQ(threads(), 2);
+  EXPECT_EQ(threads(), before + 1);
   session.Close();
-  EXPECT_EQ(threads(), 1);
+  EXPECT_EQ(threads(), before);
 }
 
 }  // namespace
