@@ -18,7 +18,8 @@ TEST(TextReport, ShowsTheWholeStoryOfASettledJob) {
             R"(first job: attention, training, cpu, contract rounding
 ======================================================
   outcome     settled (in job): 2 decisions differ from the default
-  plan        attention=streamed, bwd multiply|row_sum=cut
+  plan        attention=streamed
+              bwd multiply|row_sum=cut
   numbers     identical
   trained     2,911 steps in 31 s, loss 4.560 to 2.410
   default     8.412 ms a step
