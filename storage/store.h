@@ -98,6 +98,9 @@ class Reader {
   };
   virtual absl::StatusOr<SessionStory> Story(planner::SessionId id) = 0;
   virtual absl::StatusOr<uint64_t> SizeBytes() = 0;
+  // Rows left out since the store was opened because their checksum is wrong; a row met twice
+  // counts twice.
+  virtual uint64_t DamagedRows() const = 0;
 };
 
 enum class Durability { kBatched, kSynced };  // WAL NORMAL, or fsync before the call returns

@@ -35,6 +35,14 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// The daemon's sentence, and what readers met since.
+std::string StoreDetail(const DaemonStatus& status, const storage::Reader& reader) {
+  const uint64_t damaged = reader.DamagedRows();
+  if (damaged == 0) return status.store_detail;
+  return absl::StrCat(status.store_detail, status.store_detail.empty() ? "" : "; ", damaged,
+                      " damaged rows were met and left out");
+}
+
 absl::Status FillStatus(const DaemonStatus& status, const rpc::Caller& caller,
                         storage::Reader& reader, v1::GetStatusReply* reply) {
   reply->set_version(status.version);
@@ -43,7 +51,7 @@ absl::Status FillStatus(const DaemonStatus& status, const rpc::Caller& caller,
   reply->set_uptime_ns(status.uptime_ns);
   reply->set_store_path(status.store_path);
   reply->set_store_state(status.store_state);
-  reply->set_store_detail(status.store_detail);
+  reply->set_store_detail(StoreDetail(status, reader));
   reply->set_rss_bytes(ResidentBytes());
   reply->set_sqlite_version(sqlite3_libversion());
   for (const SessionStatus& session : status.sessions) {

@@ -81,6 +81,7 @@ class MemoryStore::PublishedReader : public Reader {
   }
   // Nothing of it is on a disk.
   absl::StatusOr<uint64_t> SizeBytes() override { return 0; }
+  uint64_t DamagedRows() const override { return 0; }
 
  private:
   const std::shared_ptr<Published> published_;

@@ -45,6 +45,7 @@ class SqliteReader : public Reader {
   absl::StatusOr<std::optional<SessionRow>> Session(planner::SessionId id) override;
   absl::StatusOr<SessionStory> Story(planner::SessionId id) override;
   absl::StatusOr<uint64_t> SizeBytes() override;
+  uint64_t DamagedRows() const override { return damaged_->load(std::memory_order_relaxed); }
 
  private:
   // Runs `query` in one read transaction on a connection of the pool.

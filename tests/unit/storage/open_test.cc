@@ -304,6 +304,7 @@ TEST_F(OpenTest, LeavesOutRowsWhoseChecksumIsWrongAndCountsThem) {
   EXPECT_THAT(*reader->Plans({}), SizeIs(1));
   EXPECT_FALSE(reader->LoadPairs(1).ok());
   EXPECT_EQ(store->damaged_rows(), 5u);
+  EXPECT_EQ(reader->DamagedRows(), 5u);
   ASSERT_TRUE(store->PutSettlement(tuning, samples::Settlement()).ok())
       << "a damaged settlement makes room for the next";
   EXPECT_TRUE(store->LoadMemory(tuning)->settlement.has_value());
