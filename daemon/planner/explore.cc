@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "daemon/planner/forecast.h"
+#include "daemon/planner/interval.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -244,6 +245,10 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   const bool builds_spent =
       profile.max_builds > 0 && s.ledger.Record(now_).builds >= profile.max_builds;
   if (campaign_.champion.empty() && builds_spent) return EndUndecided(s, why);
+  if (campaign_.champion.empty() && profile.too_noisy) {
+    // A quieter hour may find what this one cannot see, so the default is not settled.
+    return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
+  }
   if (campaign_.champion.empty()) return SettleNoWinner(s, why);
   if (campaign_.proof) return SettleWon(s, *campaign_.proof, SettlementKind::kReplicated);
   s.rebuilt = false;

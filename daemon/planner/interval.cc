@@ -55,4 +55,9 @@ Interval SavingOf(const Interval& log_ratio) {
           1 - std::exp(-log_ratio.high)};
 }
 
+std::string PercentText(double log_ratio) {
+  const auto tenths = static_cast<int64_t>(std::fabs(log_ratio) * 1000 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
 }  // namespace blazed::planner

@@ -3,6 +3,7 @@
 // each end is found by bisection.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "daemon/planner/types.h"
@@ -16,5 +17,8 @@ Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector
 
 // The saving of a step's time that a log ratio means: 1 - exp(-ratio), on estimate and both ends.
 Interval SavingOf(const Interval& log_ratio);
+
+// "1.2 %": the size of a log ratio, for reasons.
+std::string PercentText(double log_ratio);
 
 }  // namespace blazed::planner

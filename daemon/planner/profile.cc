@@ -6,11 +6,14 @@
 namespace blazed::planner {
 namespace {
 
-constexpr size_t kSmall = 16;       // toggles; such a space is searched to a finer grain
-constexpr size_t kFine = 16;        // toggles; up to here races look for smaller gains
-constexpr double kCheapSteps = 8;   // build and probe together, in steps
+constexpr size_t kSmall = 16;  // toggles; such a space is searched to a finer grain
+constexpr size_t kFine = 16;   // toggles; up to here races look for smaller gains
+constexpr double kCheapSteps =
+    8;                       // build and probe together, in steps; half of it where noise is loud
+constexpr double kLoud = 3;  // scale over delta1: a plan's pairs are worth more than another plan
 constexpr double kDearSteps = 100;  // a build alone, in steps (rule A.3)
 constexpr uint64_t kTargetPairs = 4000;
+constexpr double kTooCoarse = 3;  // times the configured delta1
 
 // A fine search accepts smaller steps on the way; what is settled is still judged by the configured
 // gain.
@@ -43,7 +46,7 @@ void ChargeVariants(const Surroundings& here, const TuningConfig& config, Search
     profile.flips = 24;
     profile.batch = 1;
     profile.max_builds = 12;
-  } else if (cost > kCheapSteps) {
+  } else if (cost > (here.scale > kLoud * config.delta1 ? kCheapSteps / 2 : kCheapSteps)) {
     profile.pairs_per_proposal = 4;
     profile.flips = 24;
     profile.batch = 4;
@@ -61,10 +64,13 @@ SearchProfile ChooseProfile(const Surroundings& here, const TuningConfig& config
   const Grain grain = GrainOf(here.toggles, config);
   profile.delta0 = grain.delta0;
   profile.delta1 = Resolvable(here, grain, config);
-  // What the noise hides within the budget is not worth waiting for either.
+  // What the noise hides within the budget is not worth waiting for either; but many small gains
+  // may add up to one that shows, so a single option is asked for no more than half of what the
+  // prior expects options to differ by.
   const double coarser = profile.delta1 / grain.delta1;
   profile.stop_gain = (small ? 0.0003 : 0.001) * coarser;
-  profile.stop_delta = grain.delta0 + (profile.delta1 - grain.delta1);
+  profile.stop_delta = grain.delta0 + std::min(profile.delta1 - grain.delta1, sd / 2);
+  profile.too_noisy = profile.delta1 > kTooCoarse * config.delta1;
   profile.quiet = small ? 300 : 60;
   profile.patience = (small ? 1000 : 150) + 6 * static_cast<uint32_t>(here.toggles);
   ChargeVariants(here, config, profile);

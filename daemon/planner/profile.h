@@ -28,10 +28,12 @@ struct SearchProfile {
   uint32_t batch = 4;          // proposals that share the default's probe reference
   double race_z = 0.8;         // open a race beyond this many posterior sd
   double stop_gain = 0.001;    // expected improvement left, summed over single flips
-  double stop_delta = 0.0025;  // gains below it are not looked for
-  uint32_t quiet = 60;         // proposals in a row equal to the champion
-  uint32_t patience = 150;     // turns without an accepted plan
-  uint32_t max_builds = 0;     // 0: no limit
+  double stop_delta = 0.0025;  // gains of a single option below it are not looked for
+  bool too_noisy =
+      false;            // what can be resolved is too coarse for "nothing is faster" to mean much
+  uint32_t quiet = 60;  // proposals in a row equal to the champion
+  uint32_t patience = 150;  // turns without an accepted plan
+  uint32_t max_builds = 0;  // 0: no limit
 };
 
 SearchProfile ChooseProfile(const Surroundings& here, const TuningConfig& config);

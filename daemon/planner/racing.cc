@@ -1,6 +1,7 @@
 // Pairs into verdicts.
 #include <algorithm>
 
+#include "daemon/planner/interval.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -15,15 +16,9 @@ double Residual(const Race& race, double ratio) {
   return race.counted() < 3 ? ratio : ratio - race.RecentEstimate();
 }
 
-std::string Percent(double log_ratio) {
-  const double tenths = std::abs(log_ratio) * 1000;
-  const auto whole = static_cast<int64_t>(tenths + 0.5);
-  return std::to_string(whole / 10) + "." + std::to_string(whole % 10) + " %";
-}
-
 std::string Story(const Race& race) {
   const double estimate = race.Estimate();
-  return std::string(estimate >= 0 ? "faster by " : "slower by ") + Percent(estimate) + " in " +
+  return std::string(estimate >= 0 ? "faster by " : "slower by ") + PercentText(estimate) + " in " +
          std::to_string(race.counted()) + " pairs; " + race.reason();
 }
 
