@@ -96,8 +96,9 @@ cpu::StepResult ExecutorHost::Run(uint64_t handle) { return VariantOf(handle).Ru
 int ExecutorHost::Build(std::span<const blz_choice> choices, blz_built& built) {
   BuildStory story;
   story.plan = PlanOf(choices);
-  const cpu::BuildOptions options = options_ ? options_(story.plan) : cpu::BuildOptions{};
-  auto variant = cpu::Variant::Build(model_.get(), workload_.space, story.plan, options);
+  fuse::Plan plan = story.plan;
+  const cpu::BuildOptions options = options_ ? options_(plan) : cpu::BuildOptions{};
+  auto variant = cpu::Variant::Build(model_.get(), workload_.space, plan, options);
   if (!variant.ok()) {
     story.failure = std::string(variant.status().message());
     Explain(built, story.failure);

@@ -18,8 +18,9 @@
 
 namespace blazed::trainer {
 
-// How each variant is built. Programs leave it empty; tests use it to offer wrong variants.
-using BuildOptionsOf = std::function<cpu::BuildOptions(const fuse::Plan& plan)>;
+// How each variant is built. Programs leave it empty; tests use it to offer wrong variants, and may
+// have another plan built than the one that was asked for.
+using BuildOptionsOf = std::function<cpu::BuildOptions(fuse::Plan& plan)>;
 
 // What the host remembers of one build that blazed asked for, for reports without a daemon.
 struct BuildStory {
