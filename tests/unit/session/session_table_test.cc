@@ -1,0 +1,399 @@
+#include "daemon/session/session_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "daemon/base/log.h"
+#include "daemon/base/process.h"
+#include "daemon/session/store_recorder.h"
+#include "storage/memory/memory_store.h"
+#include "tests/fakes/manual_loop.h"
+#include "tests/fakes/recording_link.h"
+
+namespace blazed::session {
+namespace {
+
+using fakes::ManualLoop;
+using fakes::RecordingLink;
+using planner::Mode;
+using testing::HasSubstr;
+
+planner::Digest DigestOf(uint8_t byte) {
+  planner::Digest digest{};
+  digest[0] = byte;
+  return digest;
+}
+
+Hello TuneHello() {
+  Hello hello;
+  hello.mode = Mode::kTune;
+  hello.job = "job";
+  hello.device = "cpu";
+  return hello;
+}
+
+WorkloadSeen Workload(uint8_t name, int decisions) {
+  WorkloadSeen seen;
+  seen.row.spec.fingerprint = DigestOf(name);
+  seen.row.spec.name = "workload";
+  seen.row.graphs = {DigestOf(100)};
+  for (int i = 0; i < decisions; ++i) {
+    planner::DecisionSpec decision;
+    decision.id = DigestOf(static_cast<uint8_t>(i + 1));
+    decision.name = "boundary";
+    decision.options = {"merge", "cut"};
+    decision.graph = 1;
+    seen.row.spec.decisions.push_back(decision);
+  }
+  seen.default_signature = DigestOf(200);
+  seen.default_step_ns = 1'000'000;
+  return seen;
+}
+
+GraphSeen Graph() {
+  GraphSeen seen;
+  seen.row.fingerprint = DigestOf(100);
+  seen.row.name = "graph";
+  return seen;
+}
+
+class SessionTableTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "/sessions-XXXXXX";
+    folder_ = mkdtemp(name.data());
+    storage::WriterOptions options;
+    options.group_window = absl::ZeroDuration();
+    writer_ = std::make_unique<storage::Writer>(std::make_unique<storage::MemoryStore>(), options);
+    recorder_ = std::make_unique<StoreRecorder>(*writer_, loop_, quarantine_, [] {});
+    table_ = std::make_unique<SessionTable>(
+        loop_, *recorder_, quarantine_, DeviceLocks(folder_, folder_),
+        [](const std::string&) { return std::map<std::string, std::string>(); }, options_);
+  }
+  void TearDown() override {
+    table_.reset();
+    writer_->Stop();
+    std::filesystem::remove_all(folder_);
+  }
+
+  Peer Me(const std::string& process = "boot/1/1") {
+    Peer peer;
+    peer.uid = 1000;
+    peer.pid = 1;
+    peer.process = process;
+    peer.principal = "uid:1000";
+    return peer;
+  }
+
+  // A stream whose messages are numbered by the test.
+  struct Client {
+    std::shared_ptr<RecordingLink> link = std::make_shared<RecordingLink>();
+    uint64_t sequence = 0;
+    std::optional<absl::Status> done;  // of the last message
+  };
+
+  Client Connect(Peer peer) {
+    Client client;
+    table_->Attach(client.link, std::move(peer));
+    return client;
+  }
+
+  // Hands a message on and waits until the table is done with it.
+  absl::Status Say(Client& client, Inbound message) {
+    client.done.reset();
+    table_->Receive(client.link, ++client.sequence, std::move(message),
+                    [&client](absl::Status status) { client.done = std::move(status); });
+    EXPECT_TRUE(loop_.RunUntil([&] { return client.done.has_value(); }));
+    return client.done.value_or(absl::InternalError("no answer"));
+  }
+
+  Client Open(Peer peer) {
+    Client client = Connect(std::move(peer));
+    EXPECT_TRUE(Say(client, TuneHello()).ok());
+    return client;
+  }
+
+  Client Described(Peer peer, uint8_t workload = 1) {
+    Client client = Open(std::move(peer));
+    EXPECT_TRUE(Say(client, Graph()).ok());
+    EXPECT_TRUE(Say(client, Workload(workload, 2)).ok());
+    return client;
+  }
+
+  ManualLoop loop_;
+  Quarantine quarantine_;
+  Options options_;
+  std::string folder_;
+  std::unique_ptr<storage::Writer> writer_;
+  std::unique_ptr<StoreRecorder> recorder_;
+  std::unique_ptr<SessionTable> table_;
+};
+
+TEST_F(SessionTableTest, AHelloIsWelcomed) {
+  Client client = Open(Me());
+  const auto* welcome = client.link->Last<session::Welcome>();
+  ASSERT_NE(welcome, nullptr);
+  EXPECT_EQ(welcome->mode, Mode::kTune);
+  EXPECT_FALSE(IsZero(welcome->token));
+  EXPECT_EQ(welcome->epoch, writer_->epoch());
+  EXPECT_EQ(table_->size(), 1u);
+}
+
+TEST_F(SessionTableTest, WhatComesBeforeHelloIsRefused) {
+  Client client = Connect(Me());
+  EXPECT_TRUE(Say(client, Bye{}).ok());
+  const auto* refused = client.link->Last<Refused>();
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->sequence, 1u);
+  EXPECT_TRUE(Say(client, TuneHello()).ok());
+  EXPECT_NE(client.link->Last<session::Welcome>(), nullptr);
+}
+
+TEST_F(SessionTableTest, ASilentStreamIsEnded) {
+  Client client = Connect(Me());
+  loop_.Advance(absl::Seconds(29));
+  EXPECT_FALSE(client.link->end.has_value());
+  loop_.Advance(absl::Seconds(2));
+  EXPECT_EQ(client.link->end->code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(SessionTableTest, ASecondHelloIsRefused) {
+  Client client = Open(Me());
+  EXPECT_TRUE(Say(client, TuneHello()).ok());
+  EXPECT_EQ(client.link->Count<session::Welcome>(), 1u);
+  EXPECT_EQ(client.link->Count<Refused>(), 1u);
+}
+
+TEST_F(SessionTableTest, ADeviceThatNamesNoFileIsInvalid) {
+  Client client = Connect(Me());
+  Hello hello = TuneHello();
+  hello.device = "../x";
+  EXPECT_EQ(Say(client, hello).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(SessionTableTest, OneSessionTooManyIsExhausted) {
+  options_.sessions_per_user = 2;
+  table_->Reload(options_);
+  Client first = Open(Me()), second = Open(Me());
+  Client third = Connect(Me());
+  EXPECT_EQ(Say(third, TuneHello()).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(Say(first, Bye{}).ok());
+  Client fourth = Connect(Me());
+  EXPECT_TRUE(Say(fourth, TuneHello()).ok());
+}
+
+TEST_F(SessionTableTest, TheTokenBringsTheSessionBack) {
+  Client first = Open(Me());
+  const SessionToken token = first.link->Last<session::Welcome>()->token;
+  table_->Detach(first.link, "lost");
+  EXPECT_EQ(table_->size(), 1u);
+  Client second = Connect(Me());
+  Hello hello = TuneHello();
+  hello.resume = token;
+  ASSERT_TRUE(Say(second, hello).ok());
+  EXPECT_EQ(second.link->Last<session::Welcome>()->token, token);
+  EXPECT_EQ(table_->size(), 1u);
+  loop_.Advance(absl::Seconds(60));
+  EXPECT_EQ(table_->size(), 1u) << "the grace of the lost stream must not end a resumed session";
+}
+
+TEST_F(SessionTableTest, ATokenIsNothingWithoutItsProcessAndPrincipal) {
+  Client first = Open(Me());
+  const SessionToken token = first.link->Last<session::Welcome>()->token;
+  Hello hello = TuneHello();
+  hello.resume = token;
+  Client other_process = Connect(Me("boot/2/2"));
+  ASSERT_TRUE(Say(other_process, hello).ok());
+  EXPECT_NE(other_process.link->Last<session::Welcome>()->token, token);
+  Peer container = Me();
+  container.principal = "uid:1000 container:x";
+  Client other_principal = Connect(container);
+  ASSERT_TRUE(Say(other_principal, hello).ok());
+  EXPECT_NE(other_principal.link->Last<session::Welcome>()->token, token);
+}
+
+TEST_F(SessionTableTest, AResumeTakesTheSessionFromTheEarlierStream) {
+  Client first = Open(Me());
+  Hello hello = TuneHello();
+  hello.resume = first.link->Last<session::Welcome>()->token;
+  Client second = Connect(Me());
+  ASSERT_TRUE(Say(second, hello).ok());
+  EXPECT_EQ(first.link->end->code(), absl::StatusCode::kAborted);
+  table_->Detach(first.link, "ended");
+  loop_.Advance(absl::Seconds(60));
+  EXPECT_EQ(table_->size(), 1u);
+}
+
+TEST_F(SessionTableTest, ALostStreamEndsItsSessionAfterTheGrace) {
+  Client client = Open(Me());
+  table_->Detach(client.link, "lost");
+  loop_.Advance(absl::Seconds(19));
+  EXPECT_EQ(table_->size(), 1u);
+  loop_.Advance(absl::Seconds(2));
+  EXPECT_EQ(table_->size(), 0u);
+}
+
+TEST_F(SessionTableTest, AnEndedProcessEndsItsSessionThoughItsStreamIsOpen) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe(pipe_fds), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte;
+    close(pipe_fds[1]);
+    (void)!read(pipe_fds[0], &byte, 1);
+    _exit(0);
+  }
+  Peer peer = Me();
+  peer.pidfd = std::make_shared<const UniqueFd>(OpenPidfd(child));
+  Client client = Open(peer);
+  loop_.RunReady();
+  EXPECT_EQ(table_->size(), 1u);
+  close(pipe_fds[1]);
+  EXPECT_TRUE(loop_.RunUntil([&] { return table_->size() == 0; }));
+  EXPECT_EQ(client.link->end->code(), absl::StatusCode::kAborted);
+  waitpid(child, nullptr, 0);
+  close(pipe_fds[0]);
+}
+
+TEST_F(SessionTableTest, ADescribedSessionIsDirected) {
+  Client client = Described(Me());
+  EXPECT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));
+}
+
+TEST_F(SessionTableTest, AWorkloadOfAnUnknownGraphIsRefused) {
+  Client client = Open(Me());
+  EXPECT_TRUE(Say(client, Workload(1, 2)).ok());
+  EXPECT_THAT(client.link->Last<Refused>()->detail, HasSubstr("was not described"));
+}
+
+TEST_F(SessionTableTest, ADescriptionSaidAgainChangesNothing) {
+  Client client = Described(Me());
+  EXPECT_TRUE(Say(client, Graph()).ok());
+  EXPECT_TRUE(Say(client, Workload(1, 2)).ok());
+  EXPECT_EQ(client.link->Count<Refused>(), 0u);
+  EXPECT_TRUE(Say(client, Workload(2, 2)).ok());
+  EXPECT_EQ(client.link->Count<Refused>(), 1u);
+}
+
+TEST_F(SessionTableTest, OneFingerprintIsOneWorkload) {
+  Client first = Described(Me());
+  Client second = Open(Me());
+  EXPECT_TRUE(Say(second, Graph()).ok());
+  EXPECT_TRUE(Say(second, Workload(1, 3)).ok());
+  EXPECT_THAT(second.link->Last<Refused>()->detail, HasSubstr("a fingerprint names one workload"));
+}
+
+TEST_F(SessionTableTest, AnUnansweredLeaseExpires) {
+  log::Capture capture;
+  Client client = Described(Me());
+  ASSERT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));
+  const planner::RunPairs lease = *client.link->Last<planner::RunPairs>();
+  loop_.Advance(absl::FromChrono(lease.deadline) + absl::Seconds(3));
+  EXPECT_TRUE(capture.Has({"lease expired", absl::StrCat("directive=", lease.lease)}));
+}
+
+TEST_F(SessionTableTest, AnAnswerToNothingIsRefusedAndARepeatIsNot) {
+  Client client = Described(Me());
+  ASSERT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));
+  const planner::RunPairs lease = *client.link->Last<planner::RunPairs>();
+  planner::LeaseDone done;
+  done.lease = lease.lease + 1000;
+  EXPECT_TRUE(Say(client, done).ok());
+  EXPECT_THAT(client.link->Last<Refused>()->detail, HasSubstr("nothing was asked under id"));
+  done.lease = lease.lease;
+  done.units.resize(2 * lease.challenger_first.size(), planner::UnitTime{1'000'000, 0, 0});
+  EXPECT_TRUE(Say(client, done).ok());
+  EXPECT_TRUE(Say(client, done).ok());
+  EXPECT_EQ(client.link->Count<Refused>(), 1u);
+}
+
+TEST_F(SessionTableTest, TimesThatCannotBeVoidTheLease) {
+  for (uint64_t absurd : {uint64_t{0}, UINT64_MAX, uint64_t{1} << 60}) {
+    Client client = Described(Me());
+    ASSERT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));
+    const planner::RunPairs lease = *client.link->Last<planner::RunPairs>();
+    planner::LeaseDone done;
+    done.lease = lease.lease;
+    done.units.resize(2 * lease.challenger_first.size(), planner::UnitTime{absurd, 0, 0});
+    EXPECT_TRUE(Say(client, done).ok());
+    EXPECT_THAT(client.link->Last<Refused>()->detail, HasSubstr("the lease is void"));
+    EXPECT_FALSE(client.link->end.has_value()) << "the session goes on";
+    EXPECT_TRUE(Say(client, Bye{}).ok());
+  }
+}
+
+TEST_F(SessionTableTest, WorkloadsOfOneDeviceTakeTurns) {
+  Client first = Described(Me("boot/1/1"), 1);
+  ASSERT_TRUE(loop_.RunUntil([&] { return first.link->Last<planner::RunPairs>() != nullptr; }));
+  Client second = Described(Me("boot/2/2"), 2);
+  loop_.RunReady();
+  EXPECT_EQ(second.link->Last<planner::RunPairs>(), nullptr);
+  ASSERT_NE(second.link->Last<planner::ReportProgress>(), nullptr);
+  EXPECT_EQ(second.link->Last<planner::ReportProgress>()->phase, planner::Phase::kWaiting);
+  EXPECT_TRUE(Say(first, Bye{}).ok());
+  EXPECT_TRUE(loop_.RunUntil([&] { return second.link->Last<planner::RunPairs>() != nullptr; }));
+}
+
+TEST_F(SessionTableTest, APauseSendsSessionsBackToTheDefault) {
+  Client client = Described(Me());
+  options_.pause = Pause::kOn;
+  table_->Reload(options_);
+  ASSERT_NE(client.link->Last<planner::Stand>(), nullptr);
+  EXPECT_EQ(client.link->Last<planner::Stand>()->reason, planner::StandReason::kPaused);
+  EXPECT_EQ(client.link->end->code(), absl::StatusCode::kUnavailable);
+  Client again = Open(Me());
+  EXPECT_EQ(again.link->Last<session::Welcome>()->mode, Mode::kObserve);
+}
+
+TEST_F(SessionTableTest, ATokenFindsItsSessionForItsPrincipalAndRoot) {
+  Client client = Open(Me());
+  const SessionToken token = client.link->Last<session::Welcome>()->token;
+  EXPECT_TRUE(table_->FindByToken(token, "uid:1000").ok());
+  EXPECT_TRUE(table_->FindByToken(token, "uid:0").ok());
+  EXPECT_EQ(table_->FindByToken(token, "uid:0 container:x").status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(table_->FindByToken(token, "uid:1001").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(Say(client, Bye{}).ok());
+  EXPECT_TRUE(table_->FindByToken(token, "uid:1000").ok()) << "also after its end";
+}
+
+TEST_F(SessionTableTest, NothingAttachedLeavesNoTimer) {
+  Client client = Described(Me());
+  EXPECT_GT(loop_.timers(), 0u);
+  EXPECT_TRUE(Say(client, Bye{}).ok());
+  table_->Detach(client.link, "ended");
+  loop_.Advance(absl::Seconds(5));
+  EXPECT_EQ(loop_.timers(), 0u);
+}
+
+TEST_F(SessionTableTest, ADrainWaitsForTheLeasesThatAreOut) {
+  Client client = Described(Me());
+  ASSERT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));
+  const planner::RunPairs lease = *client.link->Last<planner::RunPairs>();
+  bool drained = false;
+  table_->Drain(absl::Seconds(2), [&] { drained = true; });
+  EXPECT_FALSE(drained);
+  planner::LeaseDone done;
+  done.lease = lease.lease;
+  done.units.resize(2 * lease.challenger_first.size(), planner::UnitTime{1'000'000, 0, 0});
+  EXPECT_TRUE(Say(client, done).ok());
+  EXPECT_TRUE(drained);
+  EXPECT_EQ(client.link->Last<planner::RunPairs>()->lease, lease.lease) << "and no other is lent";
+}
+
+TEST_F(SessionTableTest, ADrainDoesNotWaitForEver) {
+  Client client = Described(Me());
+  ASSERT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));
+  bool drained = false;
+  table_->Drain(absl::Seconds(2), [&] { drained = true; });
+  loop_.Advance(absl::Seconds(3));
+  EXPECT_TRUE(drained);
+}
+
+}  // namespace
+}  // namespace blazed::session
