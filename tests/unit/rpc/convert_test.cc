@@ -15,6 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::string kDigest(16, 'd');
+const std::string kOption = "option";
 
 v1::ShimMessage ValidHello() {
   v1::ShimMessage message;
@@ -139,7 +140,7 @@ TEST(Convert, BoundsWhatADecisionSays) {
   };
   EXPECT_EQ(with([](v1::Decision* d) { d->clear_options(); }), kInvalid);
   EXPECT_EQ(with([](v1::Decision* d) {
-              for (int i = 0; i < 15; ++i) d->add_options("x");
+              for (int i = 0; i < 15; ++i) d->add_options(kOption);
             }),
             kInvalid);
   EXPECT_EQ(with([](v1::Decision* d) { d->set_name(""); }), kInvalid);
