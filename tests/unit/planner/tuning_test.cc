@@ -241,6 +241,31 @@ TEST(Tuning, AnswersAtOnceWhereThereIsNothingToChoose) {
   EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
 }
 
+// Nothing found under such noise is no answer that a quieter job should inherit.
+TEST(Tuning, EndsUndecidedWhereTheNoiseHidesEverything) {
+  const sim::CostTable table(std::vector<double>(20, 0.002));
+  sim::HostSettings wild;
+  wild.noise.sd = 0.4;
+  sim::Host host(&table, wild, {}, {}, 13);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_NE(host.outcome(s)->reason.find("too noisy"), std::string::npos);
+  EXPECT_GT(host.outcome(s)->cost.search_pairs, 100u) << "it gave up before it tried";
+  EXPECT_FALSE(host.settlement().has_value());
+}
+
+TEST(Tuning, FindsALargeWinUnderWildNoise) {
+  const sim::CostTable table({0.02, -0.3, 0.02, 0.01, 0.01, 0.01, 0.01, 0.01});
+  sim::HostSettings wild;
+  wild.noise.sd = 0.25;
+  sim::Host host(&table, wild, {}, {}, 14);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled) << host.outcome(s)->reason;
+  EXPECT_LT(table.LogCost(host.in_use(s)), -0.2);
+}
+
 TEST(Tuning, LeavesTheHostNoVariantButTheOneInUse) {
   const sim::CostTable table = OneGoodOption();
   sim::Host host(&table, {}, {}, {}, 12);
