@@ -267,7 +267,8 @@ std::vector<ConfigKey> TuningKeys() {
        1,
        16,
        {},
-       "live batches that a variant must pass before it runs",
+       "live batches that a variant must pass before it runs; at least 8 under the contract "
+       "`bitwise`",
        BLAZED_COUNT(session.tuning.probe_batches)},
       {"tuning",
        "max_live_variants",

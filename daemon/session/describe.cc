@@ -114,7 +114,7 @@ void SessionTable::Described(const std::shared_ptr<Session>& session, const stor
                                    {field::kName, session->workload->row.spec.name},
                                    {field::kCount, session->workload->row.spec.decisions.size()}});
   tunings_.Open(opened->id, key, session->workload->row.spec, std::move(opened->memory),
-                options_.tuning);
+                TuningFor(options_, key.contract));
   tunings_.Join(opened->id, session->hello.device, MakeReady(*session));
   done(absl::OkStatus());
 }

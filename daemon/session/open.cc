@@ -103,7 +103,7 @@ void SessionTable::Welcome(const Session& session) {
   welcome.epoch = recorder_.epoch();
   welcome.mode = session.mode;
   welcome.mode_reason = session.mode_reason;
-  welcome.probe_batches = options_.tuning.probe_batches;
+  welcome.probe_batches = TuningFor(options_, session.hello.contract).probe_batches;
   session.link->Send(welcome);
 }
 
