@@ -18,7 +18,7 @@ std::shared_ptr<grpc::Channel> DialDaemon(const std::string& socket) {
 
 void Prepare(grpc::ClientContext* context) {
   context->AddMetadata("blazed-protocol", "1");
-  context->set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(1));
+  context->set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(4));
 }
 
 ScriptedShim::ScriptedShim(std::string socket, SyntheticHost host, uint64_t seed)

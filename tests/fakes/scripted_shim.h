@@ -2,7 +2,7 @@
 // probes and leases at once, with durations from the host's table. For whole tunings over a real
 // daemon, fast, and for sending anything that a real shim would not.
 //
-// Not thread-safe. Every wait has a deadline of a minute; passing it fails the call.
+// Not thread-safe. Every call has a deadline of four minutes; passing it fails the call.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
