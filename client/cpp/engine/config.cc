@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "client/cpp/base/clock.h"
+#include "client/cpp/base/raw_enum.h"
 #include "client/cpp/base/text.h"
 
 namespace blazed::shim {
@@ -60,12 +61,14 @@ bool ParseMode(std::string_view text, Config& config) {
 }
 
 void ResolveMode(const blz_options& options, std::string_view environment, Config& config) {
-  config.mode = options.mode;
   config.tune_until_steps = options.tune_until_steps;
   config.tune_until_ns = options.tune_until_ns;
-  if (options.mode < BLZ_MODE_FROM_ENVIRONMENT || options.mode > BLZ_MODE_PINNED) {
+  if (RawEnum(options.mode) > BLZ_MODE_PINNED) {
     config.error = "the mode is none that blazed.h names";
-  } else if (environment == "off") {
+    return;
+  }
+  config.mode = options.mode;
+  if (environment == "off") {
     config.mode = BLZ_MODE_OFF;
   } else if (options.mode == BLZ_MODE_FROM_ENVIRONMENT && environment.empty()) {
     config.mode = BLZ_MODE_TUNE;
@@ -108,7 +111,7 @@ void CopyEnvironment(const blz_options& options, Config& config) {
 }
 
 void CopyContract(const blz_options& options, Config& config) {
-  switch (options.contract) {
+  switch (RawEnum(options.contract)) {
     case BLZ_CONTRACT_DEFAULT:
     case BLZ_CONTRACT_ROUNDING:
       config.contract = equivalence::Contract::kRounding;

@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 
+#include "client/cpp/base/raw_enum.h"
 #include "client/cpp/base/text.h"
 
 namespace blazed::shim {
@@ -14,7 +15,7 @@ using equivalence::TensorView;
 
 constexpr size_t kMaxTensorName = 96;
 
-std::optional<equivalence::Dtype> DtypeOf(blz_dtype dtype) {
+std::optional<equivalence::Dtype> DtypeOf(uint32_t dtype) {
   switch (dtype) {
     case BLZ_F32:
       return equivalence::Dtype::kF32;
@@ -32,7 +33,7 @@ std::optional<equivalence::Dtype> DtypeOf(blz_dtype dtype) {
   return std::nullopt;
 }
 
-std::optional<equivalence::Role> RoleOf(blz_role role) {
+std::optional<equivalence::Role> RoleOf(uint32_t role) {
   switch (role) {
     case BLZ_OUTPUT:
       return equivalence::Role::kOutput;
@@ -50,8 +51,8 @@ std::optional<equivalence::Role> RoleOf(blz_role role) {
 std::optional<TensorView> ViewOf(const blz_tensor& tensor) {
   if (tensor.struct_size < sizeof(blz_tensor) || tensor.name == nullptr) return std::nullopt;
   const size_t name_bytes = strnlen(tensor.name, kMaxTensorName + 1);
-  const auto dtype = DtypeOf(tensor.dtype);
-  const auto role = RoleOf(tensor.role);
+  const auto dtype = DtypeOf(RawEnum(tensor.dtype));
+  const auto role = RoleOf(RawEnum(tensor.role));
   if (name_bytes == 0 || name_bytes > kMaxTensorName || !dtype || !role) return std::nullopt;
   if (tensor.count > 0 && tensor.data == nullptr) return std::nullopt;
   if (tensor.count > SIZE_MAX / equivalence::BytesPerElement(*dtype)) return std::nullopt;

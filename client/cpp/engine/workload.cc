@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "client/cpp/base/raw_enum.h"
 #include "client/cpp/base/text.h"
 
 namespace blazed::shim {
@@ -27,7 +28,8 @@ bool CopyDecision(const blz_decision& from, size_t graphs, DecisionSeen& to, std
     return Fail(error, "a decision's name is not 1 to 96 bytes of printable ASCII");
   }
   const std::string place = std::string("decision ") + from.name;
-  if (from.kind != BLZ_BOUNDARY && from.kind != BLZ_CHOICE) {
+  const uint32_t kind = RawEnum(from.kind);
+  if (kind != BLZ_BOUNDARY && kind != BLZ_CHOICE) {
     return Fail(error, place + " is neither a boundary nor a choice");
   }
   if (from.option_count < 2 || from.option_count > kMaxOptions || from.options == nullptr) {
@@ -45,7 +47,7 @@ bool CopyDecision(const blz_decision& from, size_t graphs, DecisionSeen& to, std
   }
   to.id = DigestFrom(from.id);
   to.name = from.name;
-  to.kind = static_cast<uint32_t>(from.kind);
+  to.kind = kind;
   to.graph = from.graph;
   to.sites = from.sites;
   to.reorders_sums = from.reorders_sums != 0 ? 1 : 0;
@@ -116,13 +118,14 @@ std::optional<GraphSeen> CheckGraph(const blz_graph* graph, std::string& error) 
     error = "graph.struct_size is not sizeof(blz_graph)";
     return std::nullopt;
   }
-  if (graph->regime != BLZ_REGIME_TRAINING && graph->regime != BLZ_REGIME_FORWARD) {
+  const uint32_t regime = RawEnum(graph->regime);
+  if (regime != BLZ_REGIME_TRAINING && regime != BLZ_REGIME_FORWARD) {
     error = "a graph's regime is neither training nor forward";
     return std::nullopt;
   }
   GraphSeen seen;
   seen.fingerprint = DigestFrom(graph->fingerprint);
-  seen.regime = static_cast<uint32_t>(graph->regime);
+  seen.regime = regime;
   seen.name = Bounded(OrEmpty(graph->name), kMaxName);
   seen.nodes = graph->nodes;
   seen.description = Bounded(OrEmpty(graph->description), kMaxDescription);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "client/cpp/base/raw_enum.h"
 #include "client/cpp/base/text.h"
 #include "client/cpp/wire/codec.h"
 
@@ -34,7 +35,7 @@ Welcome From(const blazed_v1_Welcome& from) {
   if (to.has_session) to.session = DigestFrom(from.session.bytes);
   to.daemon_epoch = from.daemon_epoch;
   to.daemon_version = TextOf(from.daemon_version);
-  to.mode = static_cast<WireMode>(from.mode);
+  to.mode = static_cast<WireMode>(RawEnum(from.mode));
   to.mode_reason = TextOf(from.mode_reason);
   to.probe_batches = from.probe_batches;
   return to;
@@ -68,8 +69,8 @@ Adopt From(const blazed_v1_Adopt& from) {
   to.adopt_id = from.adopt_id;
   to.variant = from.variant;
   to.plan = PlanOf(from.has_plan, from.plan);
-  to.reason = static_cast<uint32_t>(from.reason);
-  to.settlement = static_cast<uint32_t>(from.settlement);
+  to.reason = RawEnum(from.reason);
+  to.settlement = RawEnum(from.settlement);
   to.settlement_id = from.settlement_id;
   to.settled = from.settled != 0;
   return to;
@@ -77,7 +78,7 @@ Adopt From(const blazed_v1_Adopt& from) {
 
 Progress From(const blazed_v1_Progress& from) {
   Progress to;
-  to.phase = static_cast<uint32_t>(from.phase);
+  to.phase = RawEnum(from.phase);
   to.candidates = from.candidates;
   to.dropped = from.dropped;
   to.builds = from.builds;
@@ -113,7 +114,7 @@ DaemonBody BodyOf(const blazed_v1_DaemonMessage& message) {
     case blazed_v1_DaemonMessage_drop_tag:
       return Drop{body.drop.variant};
     case blazed_v1_DaemonMessage_stand_tag:
-      return Stand{static_cast<uint32_t>(body.stand.reason), TextOf(body.stand.detail)};
+      return Stand{RawEnum(body.stand.reason), TextOf(body.stand.detail)};
     case blazed_v1_DaemonMessage_progress_tag:
       return From(body.progress);
     case blazed_v1_DaemonMessage_refused_tag:

@@ -1,6 +1,8 @@
 // Options and descriptions: what is accepted, and the fingerprint.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "client/cpp/base/clock.h"
 #include "client/cpp/engine/config.h"
 #include "client/cpp/engine/workload.h"
@@ -59,7 +61,10 @@ TEST(Config, TheHostsOwnModeWinsButForOff) {
   EXPECT_EQ(Made(Options(BLZ_MODE_TUNE), "nonsense").mode, BLZ_MODE_TUNE);
   EXPECT_EQ(Made(Options(BLZ_MODE_TUNE), "off").mode, BLZ_MODE_OFF);
   EXPECT_NE(Made(Options(BLZ_MODE_TUNE_UNTIL), nullptr).error, "");
-  EXPECT_NE(Made(Options(static_cast<blz_mode>(77)), nullptr).error, "");
+  blz_options options = Options();
+  const uint32_t unknown = 77;  // as a caller in C may write it
+  std::memcpy(&options.mode, &unknown, sizeof unknown);
+  EXPECT_NE(Made(options, nullptr).error, "");
 }
 
 TEST(Config, LimitsOfTheOptions) {
@@ -71,7 +76,8 @@ TEST(Config, LimitsOfTheOptions) {
   options.environment_count = 33;
   EXPECT_NE(Made(options, nullptr).error, "");
   options = Options();
-  options.contract = static_cast<blz_contract>(9);
+  const uint32_t unknown = 9;
+  std::memcpy(&options.contract, &unknown, sizeof unknown);
   EXPECT_NE(Made(options, nullptr).error, "");
   options = Options();
   options.probe_batches = 1;
