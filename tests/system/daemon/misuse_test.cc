@@ -218,20 +218,6 @@ TEST_F(DaemonMisuse, ATokenOfNobodyIsNotFound) {
   EXPECT_EQ(ask("short"), StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(DaemonMisuse, AReaderThatNeverReadsIsCut) {
-  ASSERT_TRUE(shim_.Attach().ok());
-  // Each is answered with Refused, whose sentences nobody reads: the stream's window of 64 KiB
-  // fills with them, then the daemon's queue. What is sent stays below the window of the other
-  // direction, so that no write blocks.
-  v1::ShimMessage unknown;
-  unknown.mutable_steps_done()->set_lease_id(12345);
-  for (int sent = 0; sent < 3000 && shim_.Send(unknown); ++sent) {
-  }
-  const grpc::Status status = shim_.Finish();
-  EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
-  EXPECT_THAT(status.error_message(), HasSubstr("messages wait to be read"));
-}
-
 TEST_F(DaemonMisuse, AConnectionThatTalksAnotherProtocolIsClosed) {
   for (const char* junk : {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", ""}) {
     const int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
