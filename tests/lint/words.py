@@ -11,7 +11,7 @@ RULES = [
      "finish it or leave it out"),
     (re.compile(r"\b(dummy|stubbed|stub (for|implementation))\b", re.I), "prose", "say what it is: a fake, a scratch value"),
     (re.compile(r"\b(currently|nowadays|at the moment|for now)\b", re.I), "prose", "name the version instead"),
-    (re.compile(r"(?<![\w.])/work/\w"), "all", "a path of one machine; use a variable or a relative path"),
+    (re.compile(r"(?<![\w.])/(w[o]rk(space|dir)?|mnt|builds)/\w"), "all", "a path of one machine; use a variable or a relative path"),
     # Tests may name homes that are nobody's.
     (re.compile(r"(?<![\w.])/(home|root)/\w"), "product", "a path of one machine; use a variable or a relative path"),
 ]
