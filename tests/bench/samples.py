@@ -23,6 +23,8 @@ def median_interval(values):
 
 
 def row(workload, regime, arm, unit, values, **extra):
+    if not values:
+        raise ValueError(f"the arm \"{arm}\" has no samples: it measured nothing")
     low, high = median_interval(values)
     result = {"workload": workload, "regime": regime, "arm": arm, "unit": unit, "n": len(values), "median": median(values),
               "low": low, "high": high, **extra}

@@ -32,6 +32,10 @@ class Samples(unittest.TestCase):
         self.assertEqual(row("w", "r", "a", "ns", [1, 2])["samples"], [1, 2])
         self.assertNotIn("samples", row("w", "r", "a", "ns", list(range(KEPT + 1))))
 
+    def test_arm_that_measured_nothing_is_said_by_name(self):
+        with self.assertRaisesRegex(ValueError, "exploring"):
+            row("w", "r", "exploring", "ns", [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,7 +1,8 @@
 // A/A on the demo's own workload: every plan that is asked for is the default plan under another
 // name and with a signature of its own, so nothing can be faster and whatever settles is a false
-// settlement. Each run has a daemon and a store of its own. Prints {"what", "series"}; samples are
-// one value a run.
+// settlement. Control runs of the same length, drawn in between, run the plans that were asked for:
+// they show that these runs are long enough to settle what is there. Each run has a daemon and a
+// store of its own. Prints {"what", "series"}; samples are one value a run.
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/trainer/demo/private_daemon.h"
 #include "client/trainer/job/training_job.h"
 #include "kernels/cpu/fault.h"
@@ -17,18 +19,22 @@
 namespace blazed::trainer {
 namespace {
 
-constexpr int kRuns = 50;
-constexpr int64_t kMostSteps = 20'000, kMostSeconds = 60;
+constexpr int64_t kMostSteps = 20'000;
+// A search may use 0.65 of a run, and replication the rest.
+constexpr int64_t kSeconds = 30;
+constexpr int kRuns = 50, kRunsPerControl = 5;
 
 struct Tally {
   std::map<std::string, std::vector<double>> values;  // by arm
-  void Add(const Json& job) {
-    values["plan settled"].push_back(job["settlement"] == "in_job" ||
-                                     job["settlement"] == "replicated");
-    values["no winner"].push_back(job["outcome"] == "no_winner");
-    values["undecided"].push_back(job["outcome"] == "undecided");
+  void Add(const std::string& arm, const Json& job) {
+    const auto add = [&](const std::string& what, double value) {
+      values[arm + ": " + what].push_back(value);
+    };
+    add("plan settled", job["settlement"] == "in_job" || job["settlement"] == "replicated");
+    add("no winner", job["outcome"] == "no_winner");
+    add("undecided", job["outcome"] == "undecided");
     for (const char* count : {"races", "search_pairs", "replication_pairs", "builds"}) {
-      values[count].push_back(job[count].get<double>());
+      add(count, job[count].get<double>());
     }
   }
 };
@@ -49,7 +55,9 @@ class Names {
   std::deque<cpu::Fault> faults_;  // a variant keeps a pointer to its own
 };
 
-absl::StatusOr<Json> RunOnce(const std::string& blazed, uint64_t seed) {
+// `same` makes every plan the default.
+absl::StatusOr<Json> RunOnce(const std::string& blazed, uint64_t seed, int64_t seconds,
+                             bool same) {
   std::string folder = "/tmp/blazed-aa-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr)
     return absl::InternalError("cannot make a folder under /tmp");
@@ -58,12 +66,12 @@ absl::StatusOr<Json> RunOnce(const std::string& blazed, uint64_t seed) {
   TrainOptions options;
   options.until = Until::kSettled;
   options.steps = kMostSteps;
-  options.seconds = kMostSeconds;
+  options.seconds = seconds;
   options.seed = seed;
   options.socket = daemon->socket();
   Names names;
   JobHooks hooks;
-  hooks.build_options = [&names](fuse::Plan& plan) { return names.Options(plan); };
+  if (same) hooks.build_options = [&names](fuse::Plan& plan) { return names.Options(plan); };
   Progress progress(
       Display::kPlain, [](absl::string_view) {}, [] { return 100; });
   auto report = RunTrainingJob(options, &progress, hooks);
@@ -73,22 +81,26 @@ absl::StatusOr<Json> RunOnce(const std::string& blazed, uint64_t seed) {
   return (*report)["jobs"][0];
 }
 
-int Main(int argc, char** argv) {
+struct Wanted {
   std::string build = ".";
   int runs = kRuns;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string(argv[i]) == "--build") build = argv[i + 1];
-    if (std::string(argv[i]) == "--runs") runs = std::atoi(argv[i + 1]);
-  }
+  int64_t seconds = kSeconds;
+};
+
+int Run(const Wanted& wanted) {
   Tally tally;
-  for (int run = 0; run < runs; ++run) {
-    const auto job = RunOnce(build + "/bin/blazed", static_cast<uint64_t>(run) + 1);
+  for (int run = 0, same = 0; same < wanted.runs; ++run) {
+    const bool control = run % (kRunsPerControl + 1) == kRunsPerControl;
+    const auto job = RunOnce(wanted.build + "/bin/blazed", static_cast<uint64_t>(run) + 1,
+                             wanted.seconds, !control);
     if (!job.ok()) {
       std::fprintf(stderr, "aa_bench: run %d: %s\n", run + 1, job.status().ToString().c_str());
       return 1;
     }
-    tally.Add(*job);
-    std::fprintf(stderr, "run %d of %d: %s, %s pairs\n", run + 1, runs,
+    same += control ? 0 : 1;
+    const std::string arm = control ? "real plans" : "same plan";
+    tally.Add(arm, *job);
+    std::fprintf(stderr, "%s, %d of %d: %s, %s pairs\n", arm.c_str(), same, wanted.runs,
                  (*job)["outcome"].get<std::string>().c_str(),
                  (*job)["search_pairs"].dump().c_str());
   }
@@ -101,7 +113,10 @@ int Main(int argc, char** argv) {
                       {"values", values}});
   }
   const Json result = {
-      {"what", "A/A: the default plan under other names; every settled plan would be false"},
+      {"what",
+       absl::StrCat("A/A: the default plan under other names, where every settled plan would be "
+                    "false, and control runs with the real plans; runs of at most ",
+                    wanted.seconds, " s, one value a run")},
       {"series", series}};
   std::printf("%s\n", result.dump().c_str());
   return 0;
@@ -110,4 +125,21 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace blazed::trainer
 
-int main(int argc, char** argv) { return blazed::trainer::Main(argc, argv); }
+int main(int argc, char** argv) {
+  blazed::trainer::Wanted wanted;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string flag = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : "";
+    if (flag == "--build") {
+      wanted.build = value;
+    } else if (flag == "--runs") {
+      wanted.runs = std::atoi(value);
+    } else if (flag == "--seconds") {
+      wanted.seconds = std::atoll(value);
+    } else {
+      std::fprintf(stderr, "usage: aa_bench [--build FOLDER] [--runs N] [--seconds N]\n");
+      return 2;
+    }
+  }
+  return blazed::trainer::Run(wanted);
+}
