@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kStepNs = 50'000;
 constexpr uint32_t kDecisions = 2;
 constexpr size_t kExploringBlock = 250;
+constexpr size_t kExploringBlocks = 30;
 constexpr auto kSettleWithin = std::chrono::seconds(120);
 constexpr int kBlocks = 30;
 constexpr int kCallsPerBlock = 200'000;
@@ -51,13 +52,30 @@ double ClockCost() {
   return NsBetween(before, Clock::now()) / kReads;
 }
 
-// Mean cost of a step, block by block, over the steps in which nothing was built or probed.
-std::vector<double> Explore(EvenHost& host, blz_session* session) {
+// Means of blocks of steps that explored and in which nothing was built or probed.
+class ExploringCost {
+ public:
+  bool Enough() const { return blocks_.size() >= kExploringBlocks; }
+  const std::vector<double>& blocks() const { return blocks_; }
+
+  void Add(double ns) {
+    sum_ += ns;
+    if (++steps_ < kExploringBlock) return;
+    blocks_.push_back(sum_ / static_cast<double>(steps_));
+    sum_ = 0;
+    steps_ = 0;
+  }
+
+ private:
+  std::vector<double> blocks_;
+  double sum_ = 0;
+  size_t steps_ = 0;
+};
+
+// Trains until the session is settled.
+void Explore(EvenHost& host, blz_session* session, ExploringCost* cost) {
   const double clock_ns = ClockCost();
   const auto give_up = Clock::now() + kSettleWithin;
-  std::vector<double> blocks;
-  double sum = 0;
-  size_t steps = 0;
   blz_status_info before = StatusOf(session);
   while (before.settled == 0 && before.phase != BLZ_PHASE_SETTLED) {
     const auto a = Clock::now();
@@ -70,19 +88,10 @@ std::vector<double> Explore(EvenHost& host, blz_session* session) {
     const blz_status_info after = StatusOf(session);
     const bool bare =
         after.variants_built == before.variants_built && after.probes == before.probes;
-    const bool exploring = before.units > 0;
-    if (bare && exploring) {
-      sum += NsBetween(a, b) + NsBetween(c, d) - 2 * clock_ns;
-      if (++steps == kExploringBlock) {
-        blocks.push_back(sum / static_cast<double>(steps));
-        sum = 0;
-        steps = 0;
-      }
-    }
+    if (bare && before.units > 0) cost->Add(NsBetween(a, b) + NsBetween(c, d) - 2 * clock_ns);
     before = after;
     if (d > give_up) Die(std::string("the daemon did not settle: ") + blz_reason(session));
   }
-  return blocks;
 }
 
 double CallsNs(blz_session* session) {
@@ -95,20 +104,20 @@ double CallsNs(blz_session* session) {
 }
 
 int Run(const std::string& build) {
-  TemporaryFolder folder;
-  const std::string socket = folder.path() + "/s", nowhere = folder.path() + "/none";
-  ChildProcess daemon(
-      {build + "/bin/blazed", "--socket", socket, "--state", folder.path() + "/state"},
-      folder.path() + "/log");
-  AwaitListener(socket);
+  BenchDaemon daemon(build);
   EvenHost host(EvenHost::Calibrate(kStepNs));
   const blz_host_ops ops = host.Ops();
-  const blz_options on = host.Options(socket), off = host.Options(nowhere);
+  const blz_options on = host.Options(daemon.socket()), off = host.Options(daemon.nowhere());
   blz_session *settled = nullptr, *absent = nullptr;
-  if (blz_attach(&on, &ops, &settled) != BLZ_OK) Die(blz_reason(settled));
   blz_attach(&off, &ops, &absent);
-  host.Describe(settled, kDecisions);
-  const std::vector<double> exploring = Explore(host, settled);
+  ExploringCost exploring;
+  // A search over so few plans is short: each of these workloads is new to the daemon.
+  for (uint32_t workload = 1; !exploring.Enough(); ++workload) {
+    if (settled != nullptr) blz_close(settled);
+    if (blz_attach(&on, &ops, &settled) != BLZ_OK) Die(blz_reason(settled));
+    host.Describe(settled, kDecisions, workload);
+    Explore(host, settled, &exploring);
+  }
 
   const std::array<blz_session*, 3> sessions = {nullptr, absent, settled};
   const std::array<const char*, 3> names = {"no session", "session without a daemon",
@@ -123,7 +132,7 @@ int Run(const std::string& build) {
   nlohmann::json series = nlohmann::json::array();
   series.push_back({{"arm", "exploring, outside builds and probes"},
                     {"unit", "ns a step"},
-                    {"values", exploring}});
+                    {"values", exploring.blocks()}});
   for (size_t arm = 0; arm < names.size(); ++arm) {
     series.push_back({{"arm", names[arm]}, {"unit", "ns a step"}, {"values", ns[arm]}});
   }
@@ -141,7 +150,5 @@ int Run(const std::string& build) {
 }  // namespace blazed::bench
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "--build") == 0) return blazed::bench::Run(argv[2]);
-  std::fprintf(stderr, "usage: hot_path_bench --build FOLDER\n");
-  return 2;
+  return blazed::bench::RunWithBuild(argc, argv, blazed::bench::Run);
 }

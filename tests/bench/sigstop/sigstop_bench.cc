@@ -93,16 +93,11 @@ nlohmann::json Measure(EvenHost& host, const std::array<blz_session*, kArms>& se
 }
 
 int Run(const std::string& build) {
-  TemporaryFolder folder;
-  const std::string socket = folder.path() + "/s", nowhere = folder.path() + "/none";
-  ChildProcess daemon(
-      {build + "/bin/blazed", "--socket", socket, "--state", folder.path() + "/state"},
-      folder.path() + "/log");
-  AwaitListener(socket);
+  BenchDaemon daemon(build);
   EvenHost host(EvenHost::Calibrate(kStepNs));
   const blz_host_ops ops = host.Ops();
   std::array<blz_session*, kArms> sessions{};
-  const blz_options off = host.Options(nowhere), on = host.Options(socket);
+  const blz_options off = host.Options(daemon.nowhere()), on = host.Options(daemon.socket());
   if (blz_attach(&off, &ops, &sessions[kNoDaemon]) != BLZ_OFF) Die("attached where no daemon is");
   if (blz_attach(&on, &ops, &sessions[kStopped]) != BLZ_OK) Die(blz_reason(sessions[kStopped]));
   host.Describe(sessions[kNoDaemon], 4);
@@ -126,7 +121,5 @@ int Run(const std::string& build) {
 }  // namespace blazed::bench
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "--build") == 0) return blazed::bench::Run(argv[2]);
-  std::fprintf(stderr, "usage: sigstop_bench --build FOLDER\n");
-  return 2;
+  return blazed::bench::RunWithBuild(argc, argv, blazed::bench::Run);
 }

@@ -75,4 +75,16 @@ void AwaitListener(const std::string& socket) {
   Die("nobody listens at " + socket);
 }
 
+BenchDaemon::BenchDaemon(const std::string& build)
+    : process_({build + "/bin/blazed", "--socket", socket_, "--state", folder_.path() + "/state"},
+               folder_.path() + "/log") {
+  AwaitListener(socket_);
+}
+
+int RunWithBuild(int argc, char** argv, int (*run)(const std::string& build)) {
+  if (argc == 3 && std::strcmp(argv[1], "--build") == 0) return run(argv[2]);
+  std::fprintf(stderr, "usage: %s --build FOLDER\n", argv[0]);
+  return 2;
+}
+
 }  // namespace blazed::bench

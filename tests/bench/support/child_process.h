@@ -35,4 +35,23 @@ class TemporaryFolder {
 // Waits until somebody listens on the socket; ends the bench after half a minute.
 void AwaitListener(const std::string& socket);
 
+// A daemon of this build with a store of its own that listens once constructed.
+class BenchDaemon {
+ public:
+  explicit BenchDaemon(const std::string& build);
+
+  const std::string& socket() const { return socket_; }
+  // A socket at which nobody listens.
+  const std::string& nowhere() const { return nowhere_; }
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  const TemporaryFolder folder_;
+  const std::string socket_ = folder_.path() + "/s", nowhere_ = folder_.path() + "/none";
+  ChildProcess process_;
+};
+
+// The `main` of a bench that is called with --build FOLDER; `run` gives the exit code.
+int RunWithBuild(int argc, char** argv, int (*run)(const std::string& build));
+
 }  // namespace blazed::bench

@@ -79,10 +79,11 @@ blz_host_ops EvenHost::Ops() {
   return ops;
 }
 
-void EvenHost::Describe(blz_session* session, uint32_t decisions) {
+void EvenHost::Describe(blz_session* session, uint32_t decisions, uint32_t workload_number) {
   blz_graph graph{};
   graph.struct_size = sizeof(graph);
   std::memset(graph.fingerprint, 7, sizeof(graph.fingerprint));
+  std::memcpy(graph.fingerprint, &workload_number, sizeof(workload_number));
   graph.regime = BLZ_REGIME_TRAINING;
   graph.name = "even";
   graph.nodes = decisions + 1;

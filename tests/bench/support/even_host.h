@@ -20,8 +20,8 @@ class EvenHost {
   // Options and callbacks for blz_attach; the host outlives the session.
   blz_options Options(const std::string& socket) const;
   blz_host_ops Ops();
-  // Describes one graph with `decisions` boundaries.
-  void Describe(blz_session* session, uint32_t decisions);
+  // Describes one graph with `decisions` boundaries. Another `workload` is another graph.
+  void Describe(blz_session* session, uint32_t decisions, uint32_t workload = 1);
 
   // One whole step: begin, arithmetic, end. `session` may be null.
   void Step(blz_session* session);
