@@ -20,7 +20,7 @@ $cc -std=c11 -O2 -Wall -Wextra -Werror "$source/client/examples/minimal_host.c" 
 "$prefix/by_pkg_config" 500 | grep "largest eigenvalue .* plan default; .*no daemon listens there"
 
 cp -r "$source/client/examples" "$prefix/examples"
-cmake -S "$prefix/examples" -B "$prefix/build" -DCMAKE_C_COMPILER="$cc" \
+cmake -G Ninja -S "$prefix/examples" -B "$prefix/build" -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$prefix/usr" >/dev/null
 cmake --build "$prefix/build" >/dev/null
 "$prefix/build/minimal_host" 500 | grep "largest eigenvalue .* plan default; .*no daemon listens there"
