@@ -175,7 +175,8 @@ absl::StatusOr<Config> LoadConfig(const std::string& path) {
     return error == EACCES ? absl::PermissionDeniedError(sentence) : absl::NotFoundError(sentence);
   }
   std::ostringstream text;
-  text << file.rdbuf();
+  // An insertion of nothing counts as failed, and an empty file is a good one.
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
   if (file.bad() || text.fail()) {
     return absl::NotFoundError(absl::StrCat("cannot read the configuration file ", path,
                                             "; give a readable file to --config"));

@@ -108,6 +108,21 @@ TEST(Config, AMissingFileSaysWhatToDo) {
             "give a readable file to --config");
 }
 
+TEST(Config, AnEmptyFileOnDiskIsTheDefaults) {
+  const std::string path = testing::TempDir() + "/empty.toml";
+  { std::ofstream file(path, std::ios::trunc); }
+  absl::StatusOr<Config> config = LoadConfig(path);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(*config, Config());
+}
+
+TEST(Config, AFolderInPlaceOfAFileSaysWhatToDo) {
+  absl::StatusOr<Config> config = LoadConfig(testing::TempDir());
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(config.status().message()),
+              HasSubstr("give a readable file to --config"));
+}
+
 TEST(Config, AReloadChangesOnlyWhatItMay) {
   Config running, loaded;
   running.socket = "/a";
