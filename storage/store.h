@@ -4,9 +4,10 @@
 // Threads: every method of Store blocks and is called from one thread only, the writer thread of
 // storage/writer.h. Readers use Reader from any thread; a Reader never blocks the writer.
 // Errors: FAILED_PRECONDITION for a store of another schema or owner (the text says the next move),
-// DATA_LOSS for damage, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE where a retry may help.
-// After DATA_LOSS or a failed commit the store answers nothing but FAILED_PRECONDITION until it is
-// opened again.
+// DATA_LOSS for damage and for a sync that failed, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE
+// for an I/O error. After the last two, in a row or in a commit, nothing of the transaction is
+// kept: roll it back and try it again later. After DATA_LOSS the store answers nothing but
+// FAILED_PRECONDITION until it is opened again.
 #pragma once
 
 #include <memory>

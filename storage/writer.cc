@@ -16,7 +16,36 @@ bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status);
 }
 
+// What may pass by itself or by an operator's hand, and leaves nothing half done.
+bool IsOutage(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
+}
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
+}
+
+// A row for people who watch. It is also what is tried while nothing else waits, so that an outage
+// ends by itself.
+absl::Status PutOutageNotice(Store& store, absl::Time since) {
+  const absl::Time now = absl::Now();
+  EventRow notice;
+  notice.wall_ns = absl::ToUnixNanos(now);
+  notice.kind = "store_outage";
+  notice.payload =
+      absl::StrCat("the store could not be written from ", TimeText(since), " to ", TimeText(now));
+  return store.PutEvent(notice).status();
+}
+
 }  // namespace
+
+std::string OutageSentence(const Outage& outage, const std::string& folder) {
+  const std::string why = absl::IsResourceExhausted(outage.cause)
+                              ? absl::StrCat("disk full; free space on ", folder)
+                              : absl::StrCat(outage.cause.message(), " (", folder, ")");
+  return absl::StrCat("the store cannot be written since ", TimeText(outage.since), ": ", why,
+                      "; what waits is written by itself then");
+}
 
 Writer::Writer(std::unique_ptr<Store> store, WriterOptions options)
     : store_(std::move(store)),
@@ -40,16 +69,23 @@ absl::Status Writer::Refusal() const {
 }
 
 absl::Status Writer::Submit(Durability durability, Request request, Done done) {
+  const InOutage in_outage =
+      durability == Durability::kSynced ? InOutage::kAnswer : InOutage::kKeep;
+  return Submit(durability, in_outage, std::move(request), std::move(done));
+}
+
+absl::Status Writer::Submit(Durability durability, InOutage in_outage, Request request, Done done) {
   absl::MutexLock lock(&mutex_);
   if (absl::Status status = Refusal(); !status.ok()) return status;
   const bool synced = durability == Durability::kSynced;
   const size_t limit = options_.queue_limit + (synced ? options_.synced_reserve : 0);
   if (queue_.size() >= limit) {
+    const std::string why = outage_ ? std::string(outage_->cause.message()) : "the disk is slow";
     return absl::ResourceExhaustedError(
-        absl::StrCat(queue_.size(), " rows wait to be written: the disk is slow, try later"));
+        absl::StrCat(queue_.size(), " rows wait to be written (", why, "): try later"));
   }
-  queue_.push_back({durability, std::move(request), std::move(done), absl::OkStatus()});
-  synced_queued_ += synced ? 1 : 0;
+  queue_.push_back({durability, in_outage, std::move(request), std::move(done), absl::OkStatus()});
+  Count(queue_.back(), 1);
   return absl::OkStatus();
 }
 
@@ -57,7 +93,7 @@ absl::Status Writer::Run(Durability durability, Request request) {
   absl::Notification finished;
   absl::Status result;
   const absl::Status submitted =
-      Submit(durability, std::move(request), [&](const absl::Status& status) {
+      Submit(durability, InOutage::kAnswer, std::move(request), [&](const absl::Status& status) {
         result = status;
         finished.Notify();
       });
@@ -79,6 +115,11 @@ absl::Status Writer::health() const {
   return failure_;
 }
 
+std::optional<Outage> Writer::outage() const {
+  absl::MutexLock lock(&mutex_);
+  return outage_;
+}
+
 size_t Writer::queued() const {
   absl::MutexLock lock(&mutex_);
   return queue_.size();
@@ -92,7 +133,15 @@ uint64_t Writer::progress() const {
 bool Writer::Ready() const { return !queue_.empty() || stopping_; }
 
 bool Writer::Urgent() const {
-  return synced_queued_ > 0 || stopping_ || queue_.size() >= options_.group_size;
+  return synced_queued_ > 0 || answers_queued_ > 0 || stopping_ ||
+         queue_.size() >= options_.group_size;
+}
+
+bool Writer::Asked() const { return answers_queued_ > 0 || stopping_; }
+
+void Writer::Count(const Item& item, int by) {
+  if (item.durability == Durability::kSynced) synced_queued_ += by;
+  if (item.in_outage == InOutage::kAnswer) answers_queued_ += by;
 }
 
 void Writer::Loop() {
@@ -100,7 +149,7 @@ void Writer::Loop() {
     std::vector<Item> group = TakeGroup();
     if (!group.empty()) {
       RunGroup(group);
-      Finish(group);
+      Finish(std::move(group));
       continue;
     }
     KeepHouse(absl::Now());
@@ -117,12 +166,17 @@ std::vector<Writer::Item> Writer::TakeGroup() {
   absl::MutexLock lock(&mutex_);
   const auto ready = [](Writer* self) ABSL_NO_THREAD_SAFETY_ANALYSIS { return self->Ready(); };
   const auto urgent = [](Writer* self) ABSL_NO_THREAD_SAFETY_ANALYSIS { return self->Urgent(); };
-  if (!mutex_.AwaitWithTimeout(absl::Condition(+ready, this), kIdleRound)) return group;
-  // Company for batched rows; not waited for once somebody needs the disk.
-  mutex_.AwaitWithTimeout(absl::Condition(+urgent, this), options_.group_window);
+  const auto asked = [](Writer* self) ABSL_NO_THREAD_SAFETY_ANALYSIS { return self->Asked(); };
+  if (outage_) {
+    mutex_.AwaitWithTimeout(absl::Condition(+asked, this), retry_wait_);
+  } else {
+    if (!mutex_.AwaitWithTimeout(absl::Condition(+ready, this), kIdleRound)) return group;
+    // Company for batched rows; not waited for once somebody needs the disk.
+    mutex_.AwaitWithTimeout(absl::Condition(+urgent, this), options_.group_window);
+  }
   const size_t count = std::min(queue_.size(), options_.group_size);
   for (size_t i = 0; i < count; ++i) {
-    synced_queued_ -= queue_.front().durability == Durability::kSynced ? 1 : 0;
+    Count(queue_.front(), -1);
     group.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
@@ -145,15 +199,28 @@ void Writer::RunGroup(std::vector<Item>& group) {
   }
   if (refused) {
     store_->Rollback();
-    for (Item& item : group) RunAlone(item);
+    RunEach(group);
     return;
   }
   if (status.ok()) status = store_->Commit(durability);
   if (!status.ok()) {
     store_->Rollback();
-    Fail(status);
+    if (!IsOutage(status)) Fail(status);
   }
   for (Item& item : group) item.result = status;
+}
+
+// One after the other, up to an outage: what stands behind it must not overtake what it holds up.
+void Writer::RunEach(std::vector<Item>& group) {
+  absl::Status outage;
+  for (Item& item : group) {
+    if (outage.ok()) {
+      RunAlone(item);
+      if (IsOutage(item.result)) outage = item.result;
+    } else {
+      item.result = outage;
+    }
+  }
 }
 
 void Writer::RunAlone(Item& item) {
@@ -167,18 +234,29 @@ void Writer::RunAlone(Item& item) {
   if (item.result.ok()) item.result = store_->Commit(item.durability);
   if (item.result.ok()) return;
   store_->Rollback();
-  if (!IsRefusal(item.result)) Fail(item.result);
+  if (!IsRefusal(item.result) && !IsOutage(item.result)) Fail(item.result);
 }
 
 void Writer::Fail(const absl::Status& cause) {
   absl::MutexLock lock(&mutex_);
   if (failure_.ok()) failure_ = cause;
+  outage_.reset();  // nothing is tried again
 }
 
-void Writer::Finish(std::vector<Item>& group) {
+void Writer::Finish(std::vector<Item> group) {
   bool committed = false;
-  for (Item& item : group) {
+  absl::Status outage;
+  for (const Item& item : group) {
     committed = committed || item.result.ok();
+    if (IsOutage(item.result)) outage = item.result;
+  }
+  // Who is answered finds the outage begun, or over.
+  if (!outage.ok()) {
+    group = HoldBack(std::move(group), outage);
+  } else if (committed) {
+    EndOutage();
+  }
+  for (Item& item : group) {
     if (item.done) item.done(item.result);
     absl::MutexLock lock(&mutex_);
     ++progress_;
@@ -189,8 +267,62 @@ void Writer::Finish(std::vector<Item>& group) {
   if (options_.committed) options_.committed();
 }
 
+std::vector<Writer::Item> Writer::HoldBack(std::vector<Item> group, const absl::Status& cause) {
+  std::vector<Item> answered;
+  std::deque<Item> kept;
+  size_t lost = 0;
+  bool begins = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    ++progress_;
+    begins = !outage_ && !stopping_;
+    const absl::Time since = outage_ ? outage_->since : absl::Now();
+    retry_wait_ =
+        outage_ ? std::min(2 * retry_wait_, options_.longest_retry) : options_.first_retry;
+    outage_ = Outage{since, cause};
+    const auto sort = [&](Item item) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      const bool keeps = item.in_outage == InOutage::kKeep;
+      lost += keeps && stopping_ ? 1 : 0;
+      if (keeps && !stopping_) return kept.push_back(std::move(item));
+      item.result = cause;
+      answered.push_back(std::move(item));
+    };
+    if (begins) {
+      sort({Durability::kBatched, InOutage::kKeep,
+            [since](Store& store) { return PutOutageNotice(store, since); }, nullptr,
+            absl::OkStatus()});
+    }
+    for (Item& item : group) {
+      if (IsOutage(item.result)) {
+        sort(std::move(item));
+      } else {
+        answered.push_back(std::move(item));
+      }
+    }
+    for (Item& item : queue_) sort(std::move(item));
+    queue_ = std::move(kept);
+    synced_queued_ = answers_queued_ = 0;
+    for (const Item& item : queue_) Count(item, 1);
+  }
+  if (begins && options_.outage) options_.outage(cause);
+  if (lost > 0 && options_.housekeeping_failed) {
+    options_.housekeeping_failed(
+        absl::StrCat(lost, " rows were not written before the stop: ", cause.message()));
+  }
+  return answered;
+}
+
+void Writer::EndOutage() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!outage_) return;
+    outage_.reset();
+  }
+  if (options_.outage) options_.outage(absl::OkStatus());
+}
+
 void Writer::KeepHouse(absl::Time now) {
-  if (!health().ok()) return;
+  if (!health().ok() || outage().has_value()) return;
   absl::Status status;
   if (now - last_prune_ >= options_.prune_every) {
     const absl::StatusOr<uint64_t> removed = store_->Prune();

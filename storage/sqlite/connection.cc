@@ -73,7 +73,7 @@ absl::Status SqliteStatus(int extended_code, const std::string& text) {
       return absl::DeadlineExceededError(
           "the query took longer than its time budget: ask for fewer rows or for one workload");
     case SQLITE_NOMEM:
-      return absl::ResourceExhaustedError(absl::StrCat(text, ": out of memory"));
+      return absl::UnavailableError(absl::StrCat(text, ": out of memory, try again"));
     case SQLITE_CONSTRAINT:
       if (extended_code == SQLITE_CONSTRAINT_FOREIGNKEY) {
         return absl::InvalidArgumentError(

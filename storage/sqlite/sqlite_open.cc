@@ -253,9 +253,16 @@ absl::Status SqliteStore::StartEpoch(OpenReport::State state) {
 absl::Status SqliteStore::ReserveSessions() {
   constexpr uint64_t kReserve =
       1000;  // so many sessions cost one synced write of the identity file
-  identity_.epoch = epoch_;
-  identity_.sessions_reserved = next_session_ + kReserve;
-  return WriteIdentity(names_.identity(), identity_);
+  Identity reserved = identity_;
+  reserved.epoch = epoch_;
+  reserved.sessions_reserved = next_session_ + kReserve;
+  // Ids that the file does not hold back are not given out, also where the write is tried again.
+  const absl::Status written = WriteIdentity(names_.identity(), reserved);
+  if (absl::IsResourceExhausted(written)) return written;
+  // As for a row that the disk does not take.
+  if (!written.ok()) return absl::UnavailableError(written.message());
+  identity_ = reserved;
+  return absl::OkStatus();
 }
 
 }  // namespace blazed::storage

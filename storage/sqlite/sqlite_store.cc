@@ -45,7 +45,7 @@ absl::Status SqliteStore::Commit(Durability durability) {
   absl::Status status = connection_->Execute("COMMIT");
   if (status.ok() && durability == Durability::kSynced) status = SyncLog();
   if (!status.ok()) {
-    stopped_ = status;
+    if (absl::IsDataLoss(status)) stopped_ = status;
     Rollback();
     return status;
   }
@@ -60,15 +60,19 @@ absl::Status SqliteStore::Commit(Durability durability) {
 }
 
 // The commit wrote the log without a sync (synchronous=NORMAL); this is the sync that
-// synchronous=FULL would do. Through SQLite's own file, so that a VFS under test sees it.
+// synchronous=FULL would do. Through SQLite's own file, so that a VFS under test sees it. After a
+// failed one the system may forget what it could not write and let the next one pass, so nothing
+// that is said about the disk from then on can be believed.
 absl::Status SqliteStore::SyncLog() {
   sqlite3_file* log = nullptr;
   const int found = sqlite3_file_control(connection_->handle(), "main",
                                          SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
   if (found != SQLITE_OK || log == nullptr || log->pMethods == nullptr) {
-    return absl::InternalError("the store has no log to sync");
+    return absl::DataLossError("the store has no log to sync");
   }
-  return SqliteStatus(log->pMethods->xSync(log, SQLITE_SYNC_NORMAL), "syncing the store's log");
+  if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK) return absl::OkStatus();
+  return absl::DataLossError(
+      "syncing the store's log failed, so what the disk holds is not known: check the disk");
 }
 
 void SqliteStore::Rollback() {

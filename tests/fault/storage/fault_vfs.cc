@@ -36,6 +36,7 @@ int Read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
 }
 
 int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
+  if (g_faults->full()) return SQLITE_FULL;
   if (g_faults->MayFail(Operation::kChange)) return SQLITE_IOERR_WRITE;
   const int code = Real(file)->pMethods->xWrite(Real(file), data, size, offset);
   if (code == SQLITE_OK && Shim(file)->path != nullptr) {
@@ -182,6 +183,21 @@ void FaultVfs::FailAt(uint64_t k, Repeat repeat) {
 void FaultVfs::FailSyncs() {
   const std::lock_guard lock(mutex_);
   fail_syncs_ = true;
+}
+
+void FaultVfs::FillDisk() {
+  const std::lock_guard lock(mutex_);
+  full_ = true;
+}
+
+void FaultVfs::FreeDisk() {
+  const std::lock_guard lock(mutex_);
+  full_ = false;
+}
+
+bool FaultVfs::full() const {
+  const std::lock_guard lock(mutex_);
+  return full_;
 }
 
 bool FaultVfs::failed() const {

@@ -30,6 +30,9 @@ class FaultVfs {
   void FailAt(uint64_t k, Repeat repeat);
   // From here on every sync fails and nothing else.
   void FailSyncs();
+  // From here on the disk takes no write, until it has room again.
+  void FillDisk();
+  void FreeDisk();
   bool failed() const;
 
   // The same files in `folder`, as a power cut at this moment could leave them.
@@ -46,6 +49,7 @@ class FaultVfs {
     std::vector<Change> unsynced;  // in order, since then
   };
   bool MayFail(Operation operation);
+  bool full() const;
   void Opened(const std::string& path);
   void Changed(const std::string& path, Change change);
   void Synced(const std::string& path);
@@ -58,6 +62,7 @@ class FaultVfs {
   Repeat repeat_ = Repeat::kOnce;
   bool failed_ = false;
   bool fail_syncs_ = false;
+  bool full_ = false;
 };
 
 }  // namespace blazed::storage

@@ -3,9 +3,11 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/sqlite/sqlite_store.h"
+#include "storage/writer.h"
 #include "tests/contract/storage/samples.h"
 #include "tests/contract/storage/temporary_folder.h"
 #include "tests/fault/storage/fault_vfs.h"
@@ -126,6 +128,98 @@ TEST(IoFault, StopsDecidingAfterAFailedSyncOfASettlement) {
   const absl::Status later = (*store)->Begin();
   EXPECT_EQ(later.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(later.message()), ::testing::HasSubstr("restart blazed"));
+}
+
+TEST(IoFault, GoesOnWithTheSameStoreWhicheverOperationFailedOnce) {
+  FaultVfs faults;
+  bool hit = true;
+  for (uint64_t k = 1; hit; ++k) {
+    SCOPED_TRACE(absl::StrCat("operation ", k));
+    ASSERT_LT(k, 2000u) << "the sweep has no end";
+    TemporaryFolder folder;
+    auto store = SqliteStore::Open(Options(folder.path(), FaultVfs::kName), nullptr);
+    ASSERT_TRUE(store.ok()) << store.status();
+    Announced announced;
+    announced.epoch = (*store)->epoch();
+    const TuningId tuning = *samples::PutTuningWithParents(**store, samples::Key());
+    faults.FailAt(k, Repeat::kOnce);
+    for (uint32_t i = 1; i <= kSettlements; ++i) {
+      absl::Status status = SettleOne(**store, tuning, i, announced);
+      if (status.ok()) continue;
+      if (absl::IsDataLoss(status)) break;  // a sync: nothing more is believed
+      status = SettleOne(**store, tuning, i, announced);
+      ASSERT_TRUE(status.ok()) << status;
+    }
+    hit = faults.failed();
+    faults.FailAt(0, Repeat::kOnce);
+    store->reset();
+    ExpectKept(folder.path(), announced);
+  }
+}
+
+TEST(FullDisk, HoldsWritingUpUntilThereIsRoomAgain) {
+  FaultVfs faults;
+  TemporaryFolder folder;
+  auto store = SqliteStore::Open(Options(folder.path(), FaultVfs::kName), nullptr);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const TuningId tuning = *samples::PutTuningWithParents(**store, samples::Key());
+  WriterOptions options;
+  options.first_retry = options.longest_retry = absl::Milliseconds(1);
+  absl::Notification over;
+  options.outage = [&over](const absl::Status& status) {
+    if (status.ok()) over.Notify();
+  };
+  Writer writer(*std::move(store), options);
+  const std::unique_ptr<Reader> reader = writer.NewReader();
+  const auto settle = [&](uint64_t* id) {
+    return writer.Run(Durability::kSynced, [tuning, id](Store& to) {
+      absl::StatusOr<uint64_t> stored = to.PutSettlement(tuning, samples::Settlement());
+      if (stored.ok()) *id = *stored;
+      return stored.status();
+    });
+  };
+  uint64_t first = 0, refused = 0, second = 0;
+  ASSERT_TRUE(settle(&first).ok());
+
+  faults.FillDisk();
+  EXPECT_EQ(settle(&refused).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_TRUE(writer.outage().has_value());
+  ASSERT_TRUE(writer
+                  .Submit(Durability::kBatched,
+                          [tuning](Store& to) { return to.PutRace(tuning, samples::Race(1)); })
+                  .ok());
+  EXPECT_EQ(settle(&refused).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(reader->Settlements({})->size(), 1u)
+      << "nothing that failed shows, and reading goes on";
+  EXPECT_EQ(reader->Races({})->size(), 0u);
+
+  faults.FreeDisk();
+  over.WaitForNotification();
+  EXPECT_TRUE(writer.health().ok());
+  EXPECT_EQ(reader->Races({})->size(), 1u) << "what waited is written";
+  ASSERT_TRUE(settle(&second).ok());
+  EXPECT_EQ(second, first + 1);
+  writer.Stop();
+}
+
+TEST(FullDisk, ASizeLimitThatIsReachedSpoilsOneTransactionOnly) {
+  TemporaryFolder folder;
+  SqliteOptions options = Options(folder.path(), "");
+  options.max_bytes = 1 << 20;
+  auto store = SqliteStore::Open(options, nullptr);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const TuningId tuning = *samples::PutTuningWithParents(**store, samples::Key());
+  Announced announced;
+  ASSERT_TRUE(SettleOne(**store, tuning, 1, announced).ok());
+  EventRow large = samples::Event(tuning, "large");
+  large.payload.assign(100'000, 'x');
+  absl::Status status;
+  int rows = 0;
+  for (; status.ok() && rows < 100; ++rows) status = (*store)->PutEvent(large).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  ASSERT_GT(rows, 1);
+  EXPECT_EQ((*store)->NewReader()->LastEventId().value(), rows - 1);
+  EXPECT_TRUE((*store)->PutPlan(tuning, samples::Plan(1)).ok()) << "a row that needs no page";
 }
 
 TEST(PowerCut, LosesNoAnnouncedSettlement) {

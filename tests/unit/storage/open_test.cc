@@ -79,6 +79,25 @@ TEST_F(OpenTest, RemembersAcrossRestarts) {
   EXPECT_EQ(store->LoadMemory(tuning)->settlement->id, settlement);
 }
 
+TEST_F(OpenTest, GivesOutNoSessionIdThatItsIdentityFileDoesNotHoldBack) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  // In the way of the next write of the file.
+  const std::string blocker = names().identity() + ".part";
+  ASSERT_TRUE(std::filesystem::create_directory(blocker));
+  planner::SessionId last = 0;
+  absl::StatusOr<planner::SessionId> id = 0;
+  for (int i = 0; i < 5000 && id.ok(); ++i) {
+    id = store->NewSessionId();
+    if (id.ok()) last = *id;
+  }
+  EXPECT_EQ(id.status().code(), absl::StatusCode::kUnavailable) << id.status();
+  EXPECT_FALSE(store->NewSessionId().ok()) << "not at the second try either";
+  EXPECT_LE(last, ReadIdentity(names().identity()).sessions_reserved);
+  std::filesystem::remove(blocker);
+  EXPECT_EQ(store->NewSessionId().value_or(0), last + 1);
+}
+
 TEST_F(OpenTest, RefusesASecondDaemonAndNamesTheFirst) {
   auto store = Open();
   ASSERT_NE(store, nullptr);

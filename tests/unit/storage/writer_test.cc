@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,18 +25,30 @@ struct Log {
   std::vector<Durability> commits;
   int rollbacks = 0;
   int checkpoints = 0;
-  absl::Status next_commit;  // what the next commit answers
+
+  // What commits answer from here on, all but the next `after`.
+  void Answer(absl::Status status, int after = 0) {
+    absl::MutexLock lock(&mutex);
+    answer = std::move(status);
+    good = after;
+  }
+  absl::Status Take() {
+    absl::MutexLock lock(&mutex);
+    return good-- > 0 ? absl::OkStatus() : answer;
+  }
+  absl::Mutex mutex;
+  absl::Status answer ABSL_GUARDED_BY(mutex);
+  int good ABSL_GUARDED_BY(mutex) = 0;
 };
 
-// A memory store that keeps a log and can be told to fail; only the writer thread and, after Stop,
-// the test touch it.
+// A memory store that keeps a log and can be told to fail.
 class LoggedStore : public MemoryStore {
  public:
   explicit LoggedStore(std::shared_ptr<Log> log) : log_(std::move(log)) {}
   absl::Status Commit(Durability durability) override {
-    if (!log_->next_commit.ok()) {
+    if (absl::Status status = log_->Take(); !status.ok()) {
       MemoryStore::Rollback();
-      return log_->next_commit;
+      return status;
     }
     log_->commits.push_back(durability);
     return MemoryStore::Commit(durability);
@@ -52,15 +66,24 @@ class LoggedStore : public MemoryStore {
   const std::shared_ptr<Log> log_;
 };
 
-// Nothing is written by a clock: only a synced request or Stop ends a group.
+// Nothing is written or tried again by a clock: only a synced request or Stop ends a group.
 WriterOptions Patient() {
   WriterOptions options;
   options.group_window = absl::InfiniteDuration();
+  options.first_retry = options.longest_retry = absl::InfiniteDuration();
   return options;
 }
 
 Writer::Request PutEvent(const char* kind) {
   return [kind](Store& store) { return store.PutEvent(samples::Event(0, kind)).status(); };
+}
+
+std::vector<std::string> Kinds(Writer& writer) {
+  std::vector<std::string> kinds;
+  const auto events = writer.NewReader()->Events({});
+  EXPECT_TRUE(events.ok()) << events.status();
+  for (const EventRow& row : *events) kinds.push_back(row.kind);
+  return kinds;
 }
 
 class WriterTest : public ::testing::Test {
@@ -135,23 +158,164 @@ TEST_F(WriterTest, RefusesOneRequestAndKeepsTheOthers) {
   writer->Stop();
 }
 
-TEST_F(WriterTest, StopsDecidingAfterAFailedCommitAndNamesTheFirstCause) {
+TEST_F(WriterTest, StopsDecidingAfterDamageAndNamesTheFirstCause) {
   auto writer = Make();
-  log_->next_commit = absl::ResourceExhaustedError("the disk is full");
+  log_->Answer(absl::DataLossError("a page is damaged"));
   const absl::Status failed = writer->Run(Durability::kSynced, PutEvent("lost"));
-  EXPECT_EQ(failed.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(failed.code(), absl::StatusCode::kDataLoss);
   const absl::Status later = writer->Run(Durability::kSynced, PutEvent("later"));
   EXPECT_EQ(later.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(later.message()), HasSubstr("the disk is full"));
-  EXPECT_EQ(writer->health().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(later.message()), HasSubstr("a page is damaged"));
+  EXPECT_EQ(writer->health().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(writer->outage().has_value());
   EXPECT_EQ(*writer->NewReader()->LastEventId(), 0);
   writer->Stop();
   EXPECT_THAT(log_->commits, IsEmpty());
 }
 
+TEST_F(WriterTest, AnswersASyncedRequestInAnOutageAndWritesNothingOfIt) {
+  auto writer = Make();
+  log_->Answer(absl::ResourceExhaustedError("the disk is full"));
+  const absl::Status failed = writer->Run(Durability::kSynced, PutEvent("lost"));
+  EXPECT_EQ(failed, absl::ResourceExhaustedError("the disk is full"));
+  ASSERT_TRUE(writer->outage().has_value());
+  EXPECT_EQ(writer->outage()->cause, failed);
+  EXPECT_TRUE(writer->health().ok()) << "an outage is no end";
+  EXPECT_EQ(*writer->NewReader()->LastEventId(), 0);
+  log_->Answer(absl::OkStatus());
+  ASSERT_TRUE(writer->Run(Durability::kSynced, PutEvent("later")).ok());
+  EXPECT_FALSE(writer->outage().has_value());
+  EXPECT_THAT(Kinds(*writer), ElementsAre("store_outage", "later"));
+  writer->Stop();
+}
+
+TEST_F(WriterTest, KeepsBatchedRowsThroughAnOutageInTheirOrder) {
+  auto writer = Make();
+  log_->Answer(absl::UnavailableError("an I/O error"));
+  std::vector<std::string> done;
+  const auto submit = [&](const char* kind) {
+    ASSERT_TRUE(writer
+                    ->Submit(Durability::kBatched, PutEvent(kind),
+                             [&done, kind](const absl::Status& status) {
+                               EXPECT_TRUE(status.ok()) << status;
+                               done.push_back(kind);
+                             })
+                    .ok());
+  };
+  submit("1");
+  submit("2");
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("answered")).ok());
+  submit("3");
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("answered too")).ok());
+  log_->Answer(absl::OkStatus());
+  ASSERT_TRUE(writer->Run(Durability::kSynced, PutEvent("4")).ok());
+  EXPECT_THAT(done, ElementsAre("1", "2", "3"));
+  EXPECT_THAT(Kinds(*writer), ElementsAre("store_outage", "1", "2", "3", "4"));
+  writer->Stop();
+}
+
+TEST_F(WriterTest, KeepsASyncedRequestThatIsToBeKept) {
+  auto writer = Make();
+  log_->Answer(absl::ResourceExhaustedError("the disk is full"));
+  ASSERT_TRUE(
+      writer->Submit(Durability::kSynced, InOutage::kKeep, PutEvent("demotion"), nullptr).ok());
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("answered")).ok());
+  log_->Answer(absl::OkStatus());
+  ASSERT_TRUE(writer->Run(Durability::kBatched, PutEvent("later")).ok());
+  EXPECT_THAT(Kinds(*writer), ElementsAre("store_outage", "demotion", "later"));
+  EXPECT_THAT(log_->commits, ElementsAre(Durability::kSynced)) << "and is synced when it goes";
+  writer->Stop();
+}
+
+TEST_F(WriterTest, GoesOnByItselfWhenTheDiskHasRoomAgain) {
+  WriterOptions options = Patient();
+  options.first_retry = options.longest_retry = absl::Milliseconds(1);
+  std::vector<absl::StatusCode> heard;
+  absl::Notification over;
+  options.outage = [&](const absl::Status& status) {
+    heard.push_back(status.code());
+    if (status.ok()) over.Notify();
+  };
+  auto writer = Make(options);
+  log_->Answer(absl::ResourceExhaustedError("the disk is full"));
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("lost")).ok());
+  log_->Answer(absl::OkStatus());
+  // Nobody asks for anything.
+  over.WaitForNotification();
+  EXPECT_FALSE(writer->outage().has_value());
+  EXPECT_THAT(heard, ElementsAre(absl::StatusCode::kResourceExhausted, absl::StatusCode::kOk));
+  EXPECT_THAT(Kinds(*writer), ElementsAre("store_outage"));
+  writer->Stop();
+}
+
+TEST_F(WriterTest, RunsIntoAnOutageHalfwayThroughASpoiltGroupWithoutALossOrARepeat) {
+  auto writer = Make();
+  const auto spoilt = [](Store& store) { return store.PutPlan(99, samples::Plan()); };
+  absl::Status refused;
+  ASSERT_TRUE(writer->Submit(Durability::kBatched, PutEvent("1")).ok());
+  ASSERT_TRUE(writer
+                  ->Submit(Durability::kBatched, spoilt,
+                           [&](const absl::Status& status) { refused = status; })
+                  .ok());
+  ASSERT_TRUE(writer->Submit(Durability::kBatched, PutEvent("2")).ok());
+  log_->Answer(absl::ResourceExhaustedError("the disk is full"), /*after=*/1);
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("answered")).ok());
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  log_->Answer(absl::OkStatus());
+  ASSERT_TRUE(writer->Run(Durability::kSynced, PutEvent("3")).ok());
+  EXPECT_THAT(Kinds(*writer), ElementsAre("1", "store_outage", "2", "3"));
+  writer->Stop();
+}
+
+TEST_F(WriterTest, HoldsNoMoreRowsInAnOutageThanItsQueueTakes) {
+  WriterOptions options = Patient();
+  options.queue_limit = 3;
+  auto writer = Make(options);
+  log_->Answer(absl::ResourceExhaustedError("the disk is full"));
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("answered")).ok());
+  // One place is the outage's own notice.
+  EXPECT_TRUE(writer->Submit(Durability::kBatched, PutEvent("1")).ok());
+  EXPECT_TRUE(writer->Submit(Durability::kBatched, PutEvent("2")).ok());
+  // Answered by the disk, so that nothing is on its way between queue and store below.
+  EXPECT_FALSE(writer->Run(Durability::kSynced, PutEvent("answered")).ok());
+  const absl::Status refused = writer->Submit(Durability::kBatched, PutEvent("3"));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the disk is full"));
+  log_->Answer(absl::OkStatus());
+  ASSERT_TRUE(writer->Run(Durability::kSynced, PutEvent("4")).ok());
+  EXPECT_THAT(Kinds(*writer), ElementsAre("store_outage", "1", "2", "4"));
+  writer->Stop();
+}
+
+TEST(OutageSentence, SaysSinceWhenWhyAndTheNextMove) {
+  const absl::Time since = absl::FromUnixSeconds(1'767'225'600);
+  EXPECT_EQ(OutageSentence({since, absl::ResourceExhaustedError("database or disk is full")}, "/s"),
+            "the store cannot be written since 2026-01-01 00:00:00 UTC: disk full; free space on "
+            "/s; what waits is written by itself then");
+  EXPECT_EQ(OutageSentence({since, absl::UnavailableError("disk I/O error: check the disk")}, "/s"),
+            "the store cannot be written since 2026-01-01 00:00:00 UTC: disk I/O error: check the "
+            "disk (/s); what waits is written by itself then");
+}
+
+TEST_F(WriterTest, SaysWhatAStopInAnOutageLoses) {
+  WriterOptions options = Patient();
+  std::string said;
+  options.housekeeping_failed = [&](const std::string& what) { said = what; };
+  auto writer = Make(options);
+  log_->Answer(absl::ResourceExhaustedError("the disk is full"));
+  absl::Status lost;
+  ASSERT_TRUE(writer
+                  ->Submit(Durability::kBatched, PutEvent("lost"),
+                           [&](const absl::Status& status) { lost = status; })
+                  .ok());
+  writer->Stop();
+  EXPECT_EQ(lost.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(said, "1 rows were not written before the stop: the disk is full");
+}
+
 TEST_F(WriterTest, FailsWhatWasQueuedBehindAFailure) {
   auto writer = Make();
-  log_->next_commit = absl::DataLossError("a page is damaged");
+  log_->Answer(absl::DataLossError("a page is damaged"));
   absl::Notification hold;
   ASSERT_TRUE(writer
                   ->Submit(Durability::kSynced,
