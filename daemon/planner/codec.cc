@@ -1,5 +1,6 @@
 #include "daemon/planner/codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/planner/codec_archive.h"
@@ -18,6 +19,7 @@ constexpr const char* kActionKinds[] = {
     "stand",         "progress",       "keep_plan",  "keep_race", "keep_probe",
     "keep_forecast", "settle",         "keep_drift", "demote",    "keep_outcome"};
 constexpr const char* kOpeningKind = "tuning";
+constexpr const char* kGapKind = "gap";
 static_assert(std::size(kEventKinds) == std::variant_size_v<EventBody>);
 static_assert(std::size(kActionKinds) == std::variant_size_v<Action>);
 
@@ -71,9 +73,37 @@ bool ReadBody(const Line& line, LineReader& reader, const char* const* kinds, V&
   return false;
 }
 
+// Lines of one kind only.
+template <class T>
+std::string EncodeOnly(const char* kind, T value) {
+  LineWriter writer(Head(kind));
+  Visit(writer, value);
+  return writer.Take();
+}
+
+template <class T>
+std::optional<T> DecodeOnly(std::string_view text, const char* kind, const char* other,
+                            std::string* error) {
+  const auto line = ReadLine(text, error);
+  if (!line) return std::nullopt;
+  if (line->kind != kind) {
+    *error = other;
+    return std::nullopt;
+  }
+  LineReader reader(line->fields);
+  T value;
+  Visit(reader, value);
+  if (reader.Done()) return value;
+  *error = reader.error().empty() ? "the line has more fields than its kind" : reader.error();
+  return std::nullopt;
+}
+
 }  // namespace
 
 const char* EventKind(const Event& event) { return kEventKinds[event.body.index()]; }
+bool IsEventKind(std::string_view kind) {
+  return std::find(std::begin(kEventKinds), std::end(kEventKinds), kind) != std::end(kEventKinds);
+}
 const char* ActionKind(const Action& action) { return kActionKinds[action.index()]; }
 
 std::string EncodeEvent(const Event& event) {
@@ -91,12 +121,9 @@ std::string EncodeAction(const Action& action) {
   return writer.Take();
 }
 
-std::string EncodeOpening(const Opening& opening) {
-  LineWriter writer(Head(kOpeningKind));
-  Opening copy = opening;
-  Visit(writer, copy);
-  return writer.Take();
-}
+std::string EncodeOpening(const Opening& opening) { return EncodeOnly(kOpeningKind, opening); }
+
+std::string EncodeGap(const Gap& gap) { return EncodeOnly(kGapKind, gap); }
 
 std::optional<Event> DecodeEvent(std::string_view text, std::string* error) {
   const auto line = ReadLine(text, error);
@@ -118,18 +145,11 @@ std::optional<Action> DecodeAction(std::string_view text, std::string* error) {
 }
 
 std::optional<Opening> DecodeOpening(std::string_view text, std::string* error) {
-  const auto line = ReadLine(text, error);
-  if (!line) return std::nullopt;
-  if (line->kind != kOpeningKind) {
-    *error = "the line does not open a tuning";
-    return std::nullopt;
-  }
-  LineReader reader(line->fields);
-  Opening opening;
-  Visit(reader, opening);
-  if (reader.Done()) return opening;
-  *error = reader.error().empty() ? "the line has more fields than its kind" : reader.error();
-  return std::nullopt;
+  return DecodeOnly<Opening>(text, kOpeningKind, "the line does not open a tuning", error);
+}
+
+std::optional<Gap> DecodeGap(std::string_view text, std::string* error) {
+  return DecodeOnly<Gap>(text, kGapKind, "the line is no gap", error);
 }
 
 uint64_t DigestActions(const std::vector<Action>& actions, uint64_t seed) {

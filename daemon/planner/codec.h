@@ -31,16 +31,26 @@ struct Opening {
   bool operator==(const Opening&) const = default;
 };
 
+// Stands in a log where lines are missing: what follows cannot be decided again.
+struct Gap {
+  uint64_t missing = 0;  // lines, at most
+  std::string reason;
+  bool operator==(const Gap&) const = default;
+};
+
 std::string EncodeEvent(const Event& event);
 std::string EncodeAction(const Action& action);
 std::string EncodeOpening(const Opening& opening);
+std::string EncodeGap(const Gap& gap);
 
 std::optional<Event> DecodeEvent(std::string_view line, std::string* error);
 std::optional<Action> DecodeAction(std::string_view line, std::string* error);
 std::optional<Opening> DecodeOpening(std::string_view line, std::string* error);
+std::optional<Gap> DecodeGap(std::string_view line, std::string* error);
 
 // The kind of an event or action, as its line names it: "lease_done", "run_pairs".
 const char* EventKind(const Event& event);
+bool IsEventKind(std::string_view kind);
 const char* ActionKind(const Action& action);
 
 // 64-bit digest of a list of actions; goes on from `seed`, so that a log can be digested step by

@@ -84,6 +84,10 @@ void Visit(A& a, TuningMemory& v) {
   a("plans", v.plans), a("races", v.races), a("surrogate", v.surrogate);
 }
 template <class A>
+void Visit(A& a, Gap& v) {
+  a("missing", v.missing), a("reason", v.reason);
+}
+template <class A>
 void Visit(A& a, Opening& v) {
   a("workload", v.workload), a("contract", v.contract), a("config", v.config);
   a("memory", v.memory);

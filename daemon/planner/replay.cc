@@ -11,6 +11,15 @@ std::string AtLine(uint64_t number, const std::string& error) {
   return "line " + std::to_string(number) + ": " + error;
 }
 
+// A line's error, or the gap that the line stands for.
+std::string WhyUnread(std::string_view line, const std::string& error) {
+  std::string no_gap;
+  const auto gap = DecodeGap(line, &no_gap);
+  if (!gap) return error;
+  return "up to " + std::to_string(gap->missing) + " lines are missing here (" + gap->reason +
+         "): what was decided behind the gap cannot be decided again";
+}
+
 }  // namespace
 
 ReplayResult Replay(std::string_view log) {
@@ -27,7 +36,7 @@ ReplayResult Replay(std::string_view log) {
     if (!tuning) {
       auto opening = DecodeOpening(line, &error);
       if (!opening) {
-        result.error = AtLine(number, error);
+        result.error = AtLine(number, WhyUnread(line, error));
         return result;
       }
       tuning.emplace(std::move(opening->workload), opening->contract, opening->config,
@@ -36,7 +45,7 @@ ReplayResult Replay(std::string_view log) {
     }
     const auto event = DecodeEvent(line, &error);
     if (!event) {
-      result.error = AtLine(number, error);
+      result.error = AtLine(number, WhyUnread(line, error));
       return result;
     }
     std::vector<Action> actions = tuning->Apply(*event);

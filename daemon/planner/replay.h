@@ -1,5 +1,6 @@
 // Deciding again from a recorded log: an opening line, then event lines. The same log gives the
-// same actions, byte for byte; a log that was cut short gives the actions up to there.
+// same actions, byte for byte; a log that was cut short gives the actions up to there, and so does
+// one with a gap, whose place, length and reason are the error.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The session room's way to the store: what it needs kept and remembered, in its own words.
 // StoreRecorder does it over storage::Writer. Called on the strand; never blocks; every answer
-// comes back on the strand, in order. Rows kept without an answer are batched. A failure of any of
-// them puts the daemon in quarantine.
+// comes back on the strand, in order. Rows kept without an answer are batched, and wait while the
+// store cannot be written; only its end puts the daemon in quarantine.
 #pragma once
 
 #include <functional>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/base/log.h"
+#include "daemon/session/tuning_log.h"
 
 namespace blazed::session {
 
@@ -16,35 +17,41 @@ StoreRecorder::StoreRecorder(storage::Writer& writer, Loop& loop, Quarantine& qu
                              std::function<void()> failed)
     : writer_(writer), loop_(loop), quarantine_(quarantine), failed_(std::move(failed)) {}
 
-// Whatever a request ended with. Only the writer's own end is the daemon's business; a row refused
-// alone is a fault of that row.
-void StoreRecorder::Check(const absl::Status& status) {
-  if (status.ok()) return;
+// Only the writer's own end is the daemon's business.
+void StoreRecorder::CheckHealth() {
   const absl::Status health = writer_.health();
-  if (health.ok()) {
-    ++dropped_;
-    log::Warning("a row was not kept",
-                 {{field::kReason, std::string(status.message())}, {field::kCount, dropped_}});
-    return;
+  if (!health.ok() && quarantine_.Enter(health) == Entered::kFirst) failed_();
+}
+
+void StoreRecorder::NoteDropped(const absl::Status& why) {
+  ++dropped_;
+  // A full queue refuses thousands in a row.
+  if ((dropped_ & (dropped_ - 1)) == 0) {
+    log::Warning("rows were not kept",
+                 {{field::kReason, std::string(why.message())}, {field::kCount, dropped_}});
   }
-  if (quarantine_.Enter(health) == Entered::kFirst) failed_();
+  CheckHealth();
 }
 
-void StoreRecorder::Keep(Durability durability, storage::Writer::Request request) {
-  absl::Status taken =
-      writer_.Submit(durability, std::move(request), [this](const absl::Status& status) {
-        if (!status.ok()) loop_.Post([this, status] { Check(status); });
-      });
-  if (!taken.ok()) loop_.Post([this, taken] { Check(taken); });
+bool StoreRecorder::Keep(Durability durability, storage::Writer::Request request) {
+  absl::Status taken = writer_.Submit(durability, storage::InOutage::kKeep, std::move(request),
+                                      [this](const absl::Status& status) {
+                                        if (!status.ok())
+                                          loop_.Post([this, status] { NoteDropped(status); });
+                                      });
+  if (taken.ok()) return true;
+  // Quarantine ends sessions, so it has to wait until their tunings are done with what they do.
+  loop_.Post([this, taken] { NoteDropped(taken); });
+  return false;
 }
 
-// The request may run twice, so its result lives in a place that the last run fills.
+// The request may run more than once, so its result lives in a place that the last run fills.
 template <typename T>
 void StoreRecorder::Ask(std::function<absl::Status(Store&, T*)> request, Answer<T> answer) {
   auto result = std::make_shared<T>();
   auto finish = [this, result, answer = std::move(answer)](const absl::Status& status) {
     loop_.Post([this, result, answer, status] {
-      Check(status);
+      CheckHealth();
       if (status.ok()) {
         answer(std::move(*result));
       } else {
@@ -102,8 +109,25 @@ void StoreRecorder::OpenTuning(Description description, Answer<OpenedTuning> ans
 }
 
 void StoreRecorder::KeepEvent(storage::EventRow event) {
-  Keep(Durability::kBatched,
-       [event = std::move(event)](Store& store) { return store.PutEvent(event).status(); });
+  const TuningId tuning = event.tuning;
+  const bool of_log = IsLogKind(event.kind);
+  const auto gap = gaps_.find(tuning);
+  const uint64_t missing = of_log && gap != gaps_.end() ? gap->second : 0;
+  const bool kept =
+      Keep(Durability::kBatched, [event = std::move(event), missing](Store& store) -> absl::Status {
+        if (missing > 0) {
+          const planner::Gap before{missing, "the queue to the disk was full"};
+          absl::Status put = store.PutEvent(GapRow(event.tuning, event.wall_ns, before)).status();
+          if (!put.ok()) return put;
+        }
+        return store.PutEvent(event).status();
+      });
+  if (!of_log) return;
+  if (kept) {
+    gaps_.erase(tuning);
+  } else {
+    ++gaps_[tuning];
+  }
 }
 
 void StoreRecorder::KeepVariant(TuningId tuning, BuiltVariant variant) {

@@ -1,11 +1,14 @@
 // Recorder over the writer thread. Methods on the strand; answers hop back to it.
-// A request that the writer refuses because it has stopped puts the daemon in quarantine; one that
-// finds the queue full is dropped and counted, since evidence that is lost costs a search some
-// pairs and nothing else.
+// A writer that has stopped puts the daemon in quarantine. While the store only cannot be written,
+// rows wait with the writer and whoever asks is answered with the cause. A row that finds the queue
+// full is dropped and counted, since the strand never waits and evidence that is lost costs a
+// search some pairs and nothing else; where it was a row of a tuning's log, the log says so at that
+// place.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 
 #include "daemon/base/quarantine.h"
 #include "daemon/session/loop.h"
@@ -31,11 +34,14 @@ class StoreRecorder final : public Recorder {
   void Settle(storage::TuningId tuning, planner::SettlementRecord record,
               Answer<uint64_t> answer) override;
 
+  // Rows dropped since the start. On the strand.
   uint64_t dropped() const { return dropped_; }
 
  private:
-  void Keep(storage::Durability durability, storage::Writer::Request request);
-  void Check(const absl::Status& status);
+  // False: the row was dropped at once.
+  bool Keep(storage::Durability durability, storage::Writer::Request request);
+  void CheckHealth();
+  void NoteDropped(const absl::Status& why);
   template <typename T>
   void Ask(std::function<absl::Status(storage::Store&, T*)> request, Answer<T> answer);
 
@@ -44,6 +50,8 @@ class StoreRecorder final : public Recorder {
   Quarantine& quarantine_;
   std::function<void()> failed_;
   uint64_t dropped_ = 0;  // the strand only
+  std::map<storage::TuningId, uint64_t>
+      gaps_;  // rows of a log dropped since its last one; as above
 };
 
 }  // namespace blazed::session

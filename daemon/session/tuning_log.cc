@@ -12,6 +12,9 @@ namespace {
 
 using planner::WorkloadSpec;
 
+constexpr char kOpeningKind[] = "opening";
+constexpr char kGapKind[] = "gap";
+
 struct Notice {
   planner::SessionId session = 0;
   std::string kind;
@@ -128,7 +131,41 @@ planner::TuningMemory ToPlannerMemory(storage::Store::Memory memory) {
 
 storage::EventRow OpeningRow(storage::TuningId tuning, int64_t wall_ns,
                              const planner::Opening& opening) {
-  return {0, tuning, 0, wall_ns, "opening", planner::EncodeOpening(opening)};
+  return {0, tuning, 0, wall_ns, kOpeningKind, planner::EncodeOpening(opening)};
+}
+
+storage::EventRow GapRow(storage::TuningId tuning, int64_t wall_ns, const planner::Gap& gap) {
+  return {0, tuning, 0, wall_ns, kGapKind, planner::EncodeGap(gap)};
+}
+
+bool IsLogKind(const std::string& kind) {
+  return kind == kOpeningKind || kind == kGapKind || planner::IsEventKind(kind);
+}
+
+absl::StatusOr<std::vector<std::string>> ReadTuningLogs(storage::Reader& reader,
+                                                        storage::TuningId tuning) {
+  std::vector<std::string> logs;
+  const auto add = [&logs](const std::string& line) {
+    if (!logs.empty()) absl::StrAppend(&logs.back(), line, "\n");
+  };
+  storage::EventPage page;
+  page.limit = 1000;
+  for (;;) {
+    absl::StatusOr<std::vector<storage::EventRow>> rows = reader.Events(page);
+    if (!rows.ok()) return rows.status();
+    for (const storage::EventRow& row : *rows) {
+      // Ids are dense, and a damaged row is left out: whose it was cannot be known.
+      const auto skipped = static_cast<uint64_t>(row.id - page.after - 1);
+      if (page.after > 0 && skipped > 0) {
+        add(planner::EncodeGap({skipped, "damaged rows were left out"}));
+      }
+      page.after = row.id;
+      if (row.tuning != tuning || !IsLogKind(row.kind)) continue;
+      if (row.kind == kOpeningKind) logs.emplace_back();
+      add(row.payload);
+    }
+    if (rows->size() < page.limit) return logs;
+  }
 }
 
 storage::EventRow EventRowOf(storage::TuningId tuning, planner::SessionId session, int64_t wall_ns,

@@ -73,6 +73,20 @@ TEST(Replay, SettlesNothingFromAReorderedLog) {
   for (const Action& action : result.actions) EXPECT_FALSE(std::holds_alternative<Settle>(action));
 }
 
+TEST(Replay, StopsAtAGapAndNamesIt) {
+  const Recording recording(7);
+  const size_t second_event = recording.log.find('\n', recording.log.find('\n') + 1) + 1;
+  const Gap gap{12, "the disk was slow"};
+  EXPECT_EQ(DecodeGap(EncodeGap(gap), nullptr), gap);
+  const ReplayResult result = Replay(recording.log.substr(0, second_event) + EncodeGap(gap) + "\n" +
+                                     recording.log.substr(second_event));
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(result.error,
+            "line 3: up to 12 lines are missing here (the disk was slow): what was decided behind "
+            "the gap cannot be decided again");
+  EXPECT_EQ(result.events, 1u);
+}
+
 TEST(Replay, PassesOverCommentsAndEmptyLines) {
   const Recording recording(6);
   EXPECT_EQ(Replay("# a log\n\n" + recording.log).digest, Replay(recording.log).digest);
