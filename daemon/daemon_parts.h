@@ -24,6 +24,7 @@
 #include "daemon/session/session_table.h"
 #include "daemon/session/store_recorder.h"
 #include "daemon/status.h"
+#include "storage/open_report.h"
 #include "storage/writer.h"
 
 namespace blazed {
@@ -46,6 +47,7 @@ struct Daemon::Parts {
   void OnSignal(int number);
   void Reload();
   void StoreFailed();
+  void StoreOutage(const absl::Status& cause);
   void Drain(absl::Duration patience);
   void StopAll();  // the main thread
 
@@ -54,6 +56,7 @@ struct Daemon::Parts {
   Quarantine quarantine;
   // Told of every commit once it exists; the writer is there before it.
   std::atomic<history::HistoryService*> watched{nullptr};
+  storage::OpenReport opening;
   std::unique_ptr<storage::Writer> writer;
   std::optional<rpc::BoundSocket> socket, admin_socket;
   session::AsioLoop loop;  // the control strand

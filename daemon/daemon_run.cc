@@ -46,6 +46,21 @@ void Daemon::Parts::StoreFailed() {
   sessions->StoreFailed();
 }
 
+// Begins with a cause and ends with OK. Sessions go on: what they measure waits with the writer,
+// and what has to be on the disk first is refused by name.
+void Daemon::Parts::StoreOutage(const absl::Status& cause) {
+  if (draining || !quarantine.cause().ok()) return;
+  server->SetServing("store", cause.ok() ? rpc::Serving::kYes : rpc::Serving::kNo);
+  if (cause.ok()) {
+    NotifyServiceManager("STATUS=serving");
+    log::Info("the store is written again");
+    return;
+  }
+  NotifyServiceManager("STATUS=the store cannot be written; see blazectl status");
+  log::Error("the store cannot be written; rows wait",
+             {{field::kReason, std::string(cause.message())}, {field::kPath, config.state_dir}});
+}
+
 // A second signal does not wait for leases.
 void Daemon::Parts::Drain(absl::Duration longest) {
   if (std::exchange(draining, true)) return tasks.RequestStop(absl::OkStatus());

@@ -56,11 +56,11 @@ absl::Status MakeFolder(const std::string& folder) {
                                                     strerror(errno), "; give --state DIR"));
 }
 
-absl::StatusOr<std::unique_ptr<storage::Store>> MakeStore(const Config& config) {
+absl::StatusOr<std::unique_ptr<storage::Store>> MakeStore(const Config& config,
+                                                          storage::OpenReport& report) {
   if (config.store == StoreKind::kMemory) return std::make_unique<storage::MemoryStore>();
   storage::SqliteOptions options;
   options.folder = config.state_dir;
-  storage::OpenReport report;
   auto store = storage::SqliteStore::Open(options, &report);
   if (!store.ok()) return store.status();
   if (!report.detail.empty()) {
@@ -77,7 +77,7 @@ Daemon::Parts::Parts(Flags f, Config c)
 
 absl::Status Daemon::Parts::OpenStore() {
   if (absl::Status made = MakeFolder(config.state_dir); !made.ok()) return made;
-  auto store = MakeStore(config);
+  auto store = MakeStore(config, opening);
   if (!store.ok()) return store.status();
   storage::WriterOptions options;
   options.committed = [this] {
@@ -85,6 +85,9 @@ absl::Status Daemon::Parts::OpenStore() {
   };
   options.housekeeping_failed = [](const std::string& what) {
     log::Warning("the store's housekeeping failed", {{field::kReason, what}});
+  };
+  options.outage = [this](const absl::Status& cause) {
+    loop.Post([this, cause] { StoreOutage(cause); });
   };
   writer = std::make_unique<storage::Writer>(*std::move(store), std::move(options));
   return absl::OkStatus();
@@ -117,9 +120,8 @@ void Daemon::Parts::MakeSessions() {
                                                      machine::DescribeDevice, config.session);
   identities = std::make_unique<rpc::IdentityTable>(kFirstConnection, RaiseDescriptorLimit());
   const bool on_disk = config.store == StoreKind::kSqlite;
-  status = std::make_unique<Status>(loop, *sessions, quarantine,
-                                    on_disk ? storage::StoreNames{config.state_dir}.database() : "",
-                                    writer->epoch());
+  status = std::make_unique<Status>(loop, *sessions, quarantine, *writer, *recorder,
+                                    Status::StoreFacts{on_disk ? config.state_dir : "", opening});
   history = std::make_unique<history::HistoryService>(
       writer->NewReader(), rpc::MakeCallerOf(*identities), *status, history::ServiceOptions());
   watched = history.get();
@@ -188,6 +190,7 @@ void Daemon::Parts::StartTasks() {
 
 void Daemon::Parts::WatchSignals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a failed write, as a full disk is
   signals = std::make_unique<boost::asio::signal_set>(loop.context(), SIGTERM, SIGINT, SIGHUP);
   loop.Post([this] { OnSignal(0); });
 }

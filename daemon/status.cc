@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "absl/time/time.h"
 #include "blazed_version.h"
+#include "storage/names.h"
 
 namespace blazed {
 namespace {
@@ -51,12 +53,14 @@ history::SessionStatus ToStatus(const session::SessionSummary& summary) {
 }  // namespace
 
 Status::Status(session::Loop& loop, session::SessionTable& sessions, const Quarantine& quarantine,
-               std::string store_path, uint64_t epoch)
+               const storage::Writer& writer, const session::StoreRecorder& recorder,
+               StoreFacts store)
     : loop_(loop),
       sessions_(sessions),
       quarantine_(quarantine),
-      store_path_(std::move(store_path)),
-      epoch_(epoch),
+      writer_(writer),
+      recorder_(recorder),
+      store_(std::move(store)),
       started_(loop.Now()) {}
 
 void Status::Snapshot(std::function<void(history::DaemonStatus)> done) {
@@ -67,16 +71,30 @@ history::DaemonStatus Status::Take() const {
   history::DaemonStatus status;
   status.version = BLAZED_VERSION;
   status.commit = BLAZED_COMMIT;
-  status.epoch = epoch_;
+  status.epoch = writer_.epoch();
   status.uptime_ns = static_cast<uint64_t>((loop_.Now() - started_).count());
-  status.store_path = store_path_;
-  const absl::Status cause = quarantine_.cause();
-  status.store_state = cause.ok() ? "ok" : "quarantined";
-  status.store_detail = std::string(cause.message());
+  TakeStore(status);
   for (const session::SessionSummary& summary : sessions_.Summaries()) {
     status.sessions.push_back(ToStatus(summary));
   }
   return status;
+}
+
+void Status::TakeStore(history::DaemonStatus& status) const {
+  if (!store_.folder.empty()) status.store_path = storage::StoreNames{store_.folder}.database();
+  status.store_opening = store_.opening;
+  status.rows_waiting = writer_.queued();
+  status.rows_dropped = recorder_.dropped();
+  status.store_state = "ok";
+  const absl::Status cause = quarantine_.cause();
+  if (!cause.ok()) {
+    status.store_state = "quarantined";
+    status.store_detail = std::string(cause.message());
+  } else if (const std::optional<storage::Outage> outage = writer_.outage()) {
+    status.store_state = "read_only";
+    status.store_detail = storage::OutageSentence(*outage, store_.folder);
+    status.read_only_since_ns = absl::ToUnixNanos(outage->since);
+  }
 }
 
 }  // namespace blazed

@@ -213,6 +213,16 @@ absl::StatusOr<v1::WatchEvent> ToProto(const storage::EventRow& event, Lookup& l
   return out;
 }
 
+v1::StoreOpening ToProto(const storage::OpenReport& report) {
+  v1::StoreOpening out;
+  out.set_state(Word(report.state));
+  out.set_detail(report.detail);
+  out.set_quarantine(report.quarantine);
+  out.set_restored_from(report.restored_from);
+  out.set_migrated_from(report.migrated_from);
+  return out;
+}
+
 v1::SessionStatus ToProto(const SessionStatus& session) {
   v1::SessionStatus out;
   out.set_session(session.session);

@@ -37,6 +37,7 @@ absl::StatusOr<v1::SettlementRow> ToProto(const storage::StoredSettlement& settl
                                           Lookup& lookup);
 absl::StatusOr<v1::WatchEvent> ToProto(const storage::EventRow& event, Lookup& lookup);
 v1::SessionStatus ToProto(const SessionStatus& session);
+v1::StoreOpening ToProto(const storage::OpenReport& report);
 
 v1::Plan ToProto(const planner::Plan& plan);
 

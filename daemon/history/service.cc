@@ -54,6 +54,10 @@ absl::Status FillStatus(const DaemonStatus& status, const rpc::Caller& caller,
   reply->set_store_detail(StoreDetail(status, reader));
   reply->set_rss_bytes(ResidentBytes());
   reply->set_sqlite_version(sqlite3_libversion());
+  *reply->mutable_store_opening() = ToProto(status.store_opening);
+  reply->set_store_read_only_since_unix_ns(status.read_only_since_ns);
+  reply->set_rows_waiting(status.rows_waiting);
+  reply->set_rows_dropped(status.rows_dropped);
   for (const SessionStatus& session : status.sessions) {
     const bool own = session.uid == caller.uid && session.principal == caller.principal;
     if (own || caller.is_root) *reply->add_sessions() = ToProto(session);

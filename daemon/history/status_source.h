@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/planner/types.h"
+#include "storage/open_report.h"
 
 namespace blazed::history {
 
@@ -36,6 +37,10 @@ struct DaemonStatus {
   std::string store_path;    // empty: in memory
   std::string store_state;   // "ok", "read_only", "quarantined"
   std::string store_detail;  // one sentence; empty where the state is "ok"
+  storage::OpenReport store_opening;
+  int64_t read_only_since_ns = 0;  // wall clock; 0: rows reach the disk
+  uint64_t rows_waiting = 0;       // to be written
+  uint64_t rows_dropped = 0;       // since the start
   std::vector<SessionStatus> sessions;
 };
 

@@ -54,4 +54,9 @@ const char* Word(storage::SettlementState state) {
   return At(kWords, state);
 }
 
+const char* Word(storage::OpenReport::State state) {
+  static constexpr std::array kWords = {"ok", "restored", "fresh"};
+  return At(kWords, state);
+}
+
 }  // namespace blazed::history

@@ -3,6 +3,7 @@
 
 #include "daemon/planner/action.h"
 #include "daemon/planner/types.h"
+#include "storage/open_report.h"
 #include "storage/records.h"
 
 namespace blazed::history {
@@ -14,5 +15,6 @@ const char* Word(planner::RaceKind kind);
 const char* Word(planner::RaceOutcome outcome);
 const char* Word(planner::Contract contract);
 const char* Word(storage::SettlementState state);
+const char* Word(storage::OpenReport::State state);
 
 }  // namespace blazed::history

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "storage/names.h"
+#include "storage/open_report.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/identity_file.h"
 #include "storage/sqlite/lock_file.h"
@@ -36,20 +37,6 @@ struct SqliteOptions {
   size_t readers = 4;                             // connections a Reader keeps
   absl::Duration read_budget = absl::Seconds(1);  // time one query may take
   std::string vfs;                                // a registered SQLite VFS; empty: the default
-};
-
-// What opening found and did; shown by status.
-struct OpenReport {
-  enum class State {
-    kOk,        // opened as it was, or made
-    kRestored,  // the database was damaged; a backup is in its place
-    kFresh,     // the database was damaged and no backup was good; nothing is remembered
-  };
-  State state = State::kOk;
-  std::string detail;  // one sentence: what was wrong and where it is kept; empty where nothing was
-  std::string quarantine;     // folder of the damaged files
-  std::string restored_from;  // path of the backup
-  int64_t migrated_from = 0;  // schema version before, where steps were taken on a store with data
 };
 
 class SqliteStore : public Store {

@@ -6,6 +6,32 @@
 namespace blazed::blazectl {
 namespace {
 
+// Silent where the store was opened as it had been left.
+std::string Opening(const v1::StoreOpening& opening, const Screen& screen) {
+  std::string text;
+  if (!opening.detail().empty()) {
+    absl::StrAppend(&text, "        ", screen.Paint(Clean(opening.state()), Ink::kBad),
+                    " at this start: ", Clean(opening.detail()), "\n");
+  }
+  if (opening.migrated_from() > 0) {
+    absl::StrAppend(&text, "        brought from schema version ", opening.migrated_from(),
+                    " to this one at this start\n");
+  }
+  return text;
+}
+
+std::string Rows(const v1::GetStatusReply& status) {
+  std::string text;
+  if (status.store_read_only_since_unix_ns() > 0) {
+    absl::StrAppend(&text, "        ", Counted(status.rows_waiting(), "row"), " waiting\n");
+  }
+  if (status.rows_dropped() > 0) {
+    absl::StrAppend(&text, "        ", Counted(status.rows_dropped(), "row"),
+                    " dropped since the start, because too many waited for the disk\n");
+  }
+  return text;
+}
+
 std::string Store(const v1::GetStatusReply& status, const Screen& screen) {
   const bool well = status.store_state() == "ok";
   std::string text = absl::StrCat(
@@ -15,7 +41,7 @@ std::string Store(const v1::GetStatusReply& status, const Screen& screen) {
   if (!status.store_detail().empty()) {
     absl::StrAppend(&text, "        ", Clean(status.store_detail()), "\n");
   }
-  return text;
+  return text + Opening(status.store_opening(), screen) + Rows(status);
 }
 
 Table Sessions(const v1::GetStatusReply& status) {

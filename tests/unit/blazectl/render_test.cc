@@ -106,6 +106,51 @@ TEST(RenderStatus, ShowsWhyTheStoreIsNotWell) {
   EXPECT_NE(text.find("no session is attached"), std::string::npos);
 }
 
+TEST(RenderStatus, SaysThatTheStoreCannotBeWrittenAndWhatWaits) {
+  const auto status = Parse<v1::GetStatusReply>(R"pb(
+    version: "0.1.0"
+    commit: "c"
+    store_path: "/s/blazed.db"
+    store_state: "read_only"
+    store_detail: "the store cannot be written since 2026-01-01 00:00:00 UTC: disk full; free space on /s"
+    sqlite_version: "3.40.1"
+    store_read_only_since_unix_ns: 1767225600000000000
+    rows_waiting: 12
+    rows_dropped: 3
+  )pb");
+  EXPECT_EQ(RenderStatus(status, {}),
+            "blazed 0.1.0 (c)  up 0 ns, start 0 of this store, 0 B resident\n"
+            "store   read_only  /s/blazed.db  0 B, SQLite 3.40.1\n"
+            "        the store cannot be written since 2026-01-01 00:00:00 UTC: disk full; free "
+            "space on /s\n"
+            "        12 rows waiting\n"
+            "        3 rows dropped since the start, because too many waited for the disk\n"
+            "no session is attached\n");
+}
+
+TEST(RenderStatus, SaysWhatThisStartFoundInTheStore) {
+  auto status = Parse<v1::GetStatusReply>(R"pb(
+    store_state: "ok"
+    store_opening {
+      state: "restored"
+      detail: "a page is damaged; the damaged files are in /s/quarantine/1"
+      quarantine: "/s/quarantine/1"
+      restored_from: "/s/backups/1.db"
+    }
+  )pb");
+  EXPECT_NE(RenderStatus(status, {})
+                .find("        restored at this start: a page is damaged; the "
+                      "damaged files are in /s/quarantine/1\n"),
+            std::string::npos)
+      << RenderStatus(status, {});
+  status.mutable_store_opening()->Clear();
+  status.mutable_store_opening()->set_state("ok");
+  EXPECT_EQ(RenderStatus(status, {}).find("at this start"), std::string::npos);
+  status.mutable_store_opening()->set_migrated_from(3);
+  EXPECT_NE(RenderStatus(status, {}).find("brought from schema version 3 to this one"),
+            std::string::npos);
+}
+
 TEST(RenderGraphs, ShowsWorkloadsThenGraphs) {
   const auto workloads = Parse<v1::ListWorkloadsReply>(R"pb(
     rows {

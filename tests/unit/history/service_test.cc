@@ -228,6 +228,11 @@ TEST_F(ServiceTest, ShowsACallerItsOwnSessionsInTheStatus) {
   status_.status.version = "0.1.0";
   status_.status.store_state = "quarantined";
   status_.status.store_detail = "the store's structure is damaged";
+  status_.status.store_opening = {storage::OpenReport::State::kRestored, "a sentence", "/q", "/b",
+                                  3};
+  status_.status.read_only_since_ns = 5;
+  status_.status.rows_waiting = 6;
+  status_.status.rows_dropped = 7;
   for (const uint32_t uid : {1000, 1001}) {
     SessionStatus session;
     session.session = uid;
@@ -240,6 +245,14 @@ TEST_F(ServiceTest, ShowsACallerItsOwnSessionsInTheStatus) {
   v1::GetStatusReply reply;
   ASSERT_TRUE(stub_->GetStatus(&first, {}, &reply).ok());
   EXPECT_EQ(reply.store_state(), "quarantined");
+  EXPECT_EQ(reply.store_opening().state(), "restored");
+  EXPECT_EQ(reply.store_opening().detail(), "a sentence");
+  EXPECT_EQ(reply.store_opening().quarantine(), "/q");
+  EXPECT_EQ(reply.store_opening().restored_from(), "/b");
+  EXPECT_EQ(reply.store_opening().migrated_from(), 3);
+  EXPECT_EQ(reply.store_read_only_since_unix_ns(), 5);
+  EXPECT_EQ(reply.rows_waiting(), 6u);
+  EXPECT_EQ(reply.rows_dropped(), 7u);
   ASSERT_EQ(reply.sessions_size(), 1);
   EXPECT_EQ(reply.sessions(0).session(), 1000u);
   EXPECT_GT(reply.rss_bytes(), 0u);
