@@ -20,6 +20,7 @@ std::string EnumOf(const FieldDescriptor* field, int number) {
 }
 
 Json Single(const Message& message, const Reflection& get, const FieldDescriptor* field) {
+  if (field->has_presence() && !get.HasField(message, field)) return nullptr;
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
       return get.GetInt32(message, field);
@@ -40,7 +41,6 @@ Json Single(const Message& message, const Reflection& get, const FieldDescriptor
     case FieldDescriptor::CPPTYPE_STRING:
       return StringOf(field, get.GetString(message, field));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      if (!get.HasField(message, field)) return nullptr;
       return ToJson(get.GetMessage(message, field));
   }
   return nullptr;

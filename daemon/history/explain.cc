@@ -93,7 +93,7 @@ std::string StateSentence(const Evidence& evidence, const storage::StoredSettlem
     return absl::StrCat("it is checked against the default again after ",
                         Counted(evidence.drift->steps_left, "more step"), " of a job");
   }
-  return "";
+  return settlement.state == storage::SettlementState::kInForce ? "no check is planned" : "";
 }
 
 std::string CountSentence(const Evidence& evidence) {

@@ -7,6 +7,15 @@
 #include "client/blazectl/text.h"
 
 namespace blazed::blazectl {
+namespace {
+
+std::string NextCheck(const v1::SettlementRow& row) {
+  if (!row.has_next_check_steps()) return "no check planned";
+  if (row.next_check_steps() == 0) return "due";
+  return absl::StrCat("in ", Counted(row.next_check_steps(), "step"));
+}
+
+}  // namespace
 
 std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const Screen& screen,
                               absl::Time now) {
@@ -22,6 +31,7 @@ std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const
                {"window", Align::kRight, Stretch::kRigid, 2},
                {"pays after", Align::kRight, Stretch::kRigid, 4},
                {"when", Align::kRight, Stretch::kRigid, 5},
+               {"next check", Align::kRight, Stretch::kRigid, 1},
                {"plan", Align::kLeft, Stretch::kElastic, 6}});
   for (const v1::SettlementRow& row : settlements.rows()) {
     const bool in_force = row.state() == "in_force";
@@ -37,6 +47,7 @@ std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const
          {DurationText(static_cast<double>(row.window_ns()))},
          {row.break_even_steps() > 0 ? absl::StrFormat("%.0f steps", row.break_even_steps()) : "-"},
          {AgoText(row.settled_unix_ns(), now)},
+         {NextCheck(row)},
          {PlanText(row.plan(), row.plan_text())}});
   }
   return table.Render(screen);

@@ -35,6 +35,7 @@ constexpr char kSettlement[] = R"pb(
   break_even_steps: 812.4
   settled_unix_ns: 1799999700000000000
   state: "in_force"
+  next_check_steps: 500
 )pb";
 
 v1::RaceRow Race(int id, const char* outcome, double estimate, double low, double high) {
@@ -233,9 +234,20 @@ TEST(RenderSettlements, SaysWhatASettlementSavesAndCosts) {
   EXPECT_EQ(
       RenderSettlements(settlements, {}, kNow),
       "settlement  workload          kind    state     saves                      default step  "
-      "contract   pairs  window  pays after       when  plan\n"
+      "contract   pairs  window  pays after       when    next check  plan\n"
       "         4  attention 64x256  in job  in_force  12.3 % (11.9 % to 12.8 %)       21.4 ms  "
-      "rounding  640+48  41.0 s   812 steps  5 min ago  attention=streamed\n");
+      "rounding  640+48  41.0 s   812 steps  5 min ago  in 500 steps  attention=streamed\n");
+}
+
+TEST(RenderSettlements, SaysWhereNoCheckIsPlannedAndWhereOneIsDue) {
+  v1::ListSettlementsReply settlements;
+  v1::SettlementRow& row = *settlements.add_rows();
+  row = Parse<v1::SettlementRow>(kSettlement);
+  row.set_next_check_steps(0);
+  EXPECT_NE(RenderSettlements(settlements, {}, kNow).find("  due  "), std::string::npos);
+  row.clear_next_check_steps();
+  EXPECT_NE(RenderSettlements(settlements, {}, kNow).find("  no check planned  "),
+            std::string::npos);
 }
 
 TEST(RenderExplain, SpeaksThenShowsPlansAndRaces) {

@@ -29,6 +29,10 @@ TEST(ToJson, KeepsEveryFieldSoThatProgramsNeedNotAsk) {
   const auto json = ToJson(v1::ExplainReply());
   EXPECT_TRUE(json["settlement"].is_null());
   EXPECT_TRUE(json["plans"].is_array());
+  v1::SettlementRow settlement;
+  EXPECT_TRUE(ToJson(settlement)["next_check_steps"].is_null()) << "none planned is not 0";
+  settlement.set_next_check_steps(0);
+  EXPECT_EQ(ToJson(settlement)["next_check_steps"], 0);
   EXPECT_EQ(ToJson(v1::SessionStatus()).size(),
             static_cast<size_t>(v1::SessionStatus::descriptor()->field_count()));
 }

@@ -19,6 +19,7 @@ namespace blazed::history {
 namespace {
 
 namespace samples = storage::samples;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -179,6 +180,7 @@ TEST_F(ServiceTest, ConvertsWhatTheRowsHold) {
   EXPECT_EQ(settlements.rows(0).kind(), v1::SETTLEMENT_KIND_IN_JOB);
   EXPECT_EQ(settlements.rows(0).state(), "in_force");
   EXPECT_EQ(settlements.rows(0).workload_name(), "attention");
+  EXPECT_FALSE(settlements.rows(0).has_next_check_steps());
   v1::ListWorkloadsReply workloads;
   ASSERT_TRUE(stub_->ListWorkloads(&fourth, request, &workloads).ok());
   EXPECT_EQ(workloads.rows(0).settlement(), "in_job");
@@ -186,6 +188,31 @@ TEST_F(ServiceTest, ConvertsWhatTheRowsHold) {
   ASSERT_TRUE(stub_->ListGraphs(&fifth, request, &graphs).ok());
   ASSERT_EQ(graphs.rows_size(), 1);
   EXPECT_EQ(graphs.rows(0).regime(), v1::REGIME_FORWARD);
+}
+
+TEST_F(ServiceTest, SaysAfterHowManyStepsASettlementIsCheckedAgain) {
+  const storage::TuningId tuning = PutTuning();
+  const auto ask = [this] {
+    grpc::ClientContext context;
+    v1::ListSettlementsReply reply;
+    EXPECT_TRUE(stub_->ListSettlements(&context, {}, &reply).ok());
+    return reply.rows(0);
+  };
+  const auto sentences = [this] {
+    grpc::ClientContext context;
+    v1::ExplainRequest request;
+    request.set_workload(storage::DigestToHex(samples::DigestOf(3)));
+    v1::ExplainReply reply;
+    EXPECT_TRUE(stub_->Explain(&context, request, &reply).ok());
+    return std::vector<std::string>(reply.sentences().begin(), reply.sentences().end());
+  };
+  const uint64_t id = store_.PutSettlement(tuning, samples::Settlement()).value();
+  EXPECT_THAT(sentences(), Contains("no check is planned"));
+  ASSERT_TRUE(store_.PutDriftTimer(tuning, {id, 500, 320}).ok());
+  EXPECT_EQ(ask().next_check_steps(), 320u);
+  EXPECT_THAT(sentences(), Contains(HasSubstr("after 320 more steps")));
+  ASSERT_TRUE(store_.Demote(id, "a drift check").ok());
+  EXPECT_FALSE(ask().has_next_check_steps()) << "nobody checks what is not in force";
 }
 
 TEST_F(ServiceTest, ExplainsWhatIsInForceAndAnyPlan) {
