@@ -2,15 +2,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "storage/answers.h"
 #include "storage/digest_text.h"
 #include "storage/memory/memory_state.h"
 
 namespace blazed::storage {
 namespace {
-
-constexpr uint32_t kMaxRows = 1000;
-
-size_t LimitOf(uint32_t asked) { return std::clamp<uint32_t>(asked, 1, kMaxRows); }
 
 // Newest first, below the page's row, those that `wanted` takes.
 template <typename Rows, typename Wanted>
@@ -21,10 +18,6 @@ std::vector<typename Rows::mapped_type> Newest(const Rows& rows, const Page& pag
     if (wanted(row->second)) found.push_back(row->second);
   }
   return found;
-}
-
-absl::Status Missing(const std::string& what) {
-  return absl::NotFoundError(absl::StrCat(what, " is not stored"));
 }
 
 }  // namespace
@@ -119,13 +112,13 @@ absl::StatusOr<std::vector<EventRow>> MemoryState::Events(const EventPage& page)
 
 absl::StatusOr<std::vector<planner::PairSample>> MemoryState::LoadPairs(int64_t race_row) const {
   const auto found = pairs_.find(race_row);
-  if (found == pairs_.end()) return Missing(absl::StrCat("raw pairs of race ", race_row));
+  if (found == pairs_.end()) return NotStored(absl::StrCat("raw pairs of race ", race_row));
   return found->second;
 }
 
 absl::StatusOr<Reader::Tuning> MemoryState::TuningById(TuningId id) const {
   const auto found = tunings_.find(id);
-  if (found == tunings_.end()) return Missing(absl::StrCat("tuning ", id));
+  if (found == tunings_.end()) return NotStored(absl::StrCat("tuning ", id));
   return Reader::Tuning{id, found->second};
 }
 
@@ -148,14 +141,14 @@ absl::StatusOr<WorkloadRow> MemoryState::WorkloadByPrefix(const std::string& hex
     }
     found = &workload.row;
   }
-  if (found == nullptr) return Missing(absl::StrCat("workload '", hex_prefix, "'"));
+  if (found == nullptr) return NotStored(absl::StrCat("workload '", hex_prefix, "'"));
   return *found;
 }
 
 absl::StatusOr<EnvironmentRow> MemoryState::Environment(const Digest& fingerprint) const {
   const auto found = environments_.find(fingerprint);
   if (found == environments_.end()) {
-    return Missing(absl::StrCat("environment ", DigestToHex(fingerprint)));
+    return NotStored(absl::StrCat("environment ", DigestToHex(fingerprint)));
   }
   return found->second;
 }
@@ -174,7 +167,7 @@ std::optional<SessionRow> MemoryState::Session(planner::SessionId id) const {
 
 absl::StatusOr<Reader::SessionStory> MemoryState::Story(planner::SessionId id) const {
   const std::optional<SessionRow> session = Session(id);
-  if (!session.has_value()) return Missing(absl::StrCat("session ", id));
+  if (!session.has_value()) return NotStored(absl::StrCat("session ", id));
   Reader::SessionStory story;
   story.session = *session;
   if (session->tuning == 0) return story;

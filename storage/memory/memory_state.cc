@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "storage/answers.h"
 #include "storage/digest_text.h"
 #include "storage/pair_codec.h"
 #include "storage/workload_match.h"
 
 namespace blazed::storage {
 namespace {
-
-absl::Status NotStored() {
-  return absl::InvalidArgumentError(
-      "the row belongs to one that is not stored: store its graphs, workload, environment and "
-      "tuning first");
-}
 
 template <typename Rows>
 int64_t NextId(const Rows& rows) {
@@ -33,7 +28,7 @@ int64_t IdWhere(const Rows& rows, Matches matches) {
 }  // namespace
 
 absl::Status MemoryState::CheckTuning(TuningId tuning) const {
-  return tunings_.contains(tuning) ? absl::OkStatus() : NotStored();
+  return tunings_.contains(tuning) ? absl::OkStatus() : ParentNotStored();
 }
 
 absl::Status MemoryState::PutEnvironment(const EnvironmentRow& row) {
@@ -54,7 +49,7 @@ absl::Status MemoryState::PutWorkload(const WorkloadRow& row, WallNs now_ns) {
     const bool stored = std::any_of(graphs_.begin(), graphs_.end(), [&](const auto& item) {
       return item.second.row.fingerprint == graph;
     });
-    if (!stored) return NotStored();
+    if (!stored) return ParentNotStored();
   }
   const int64_t id = IdWhere(workloads_, [&](const Reader::Workload& workload) {
     return workload.row.spec.fingerprint == row.spec.fingerprint;
@@ -75,7 +70,7 @@ absl::StatusOr<TuningId> MemoryState::PutTuning(const TuningKey& key) {
   const bool workload_stored = std::any_of(
       workloads_.begin(), workloads_.end(),
       [&](const auto& item) { return item.second.row.spec.fingerprint == key.workload; });
-  if (!workload_stored || !environments_.contains(key.environment)) return NotStored();
+  if (!workload_stored || !environments_.contains(key.environment)) return ParentNotStored();
   const TuningId id = NextId(tunings_);
   tuning_ids_.emplace(key, id);
   tunings_.emplace(id, key);
@@ -83,7 +78,7 @@ absl::StatusOr<TuningId> MemoryState::PutTuning(const TuningKey& key) {
 }
 
 absl::Status MemoryState::PutSession(const SessionRow& row) {
-  if (row.tuning != 0 && !tunings_.contains(row.tuning)) return NotStored();
+  if (row.tuning != 0 && !tunings_.contains(row.tuning)) return ParentNotStored();
   sessions_[row.id] = row;
   return absl::OkStatus();
 }
@@ -142,13 +137,13 @@ absl::Status MemoryState::PutSurrogate(TuningId tuning, const std::vector<uint8_
 
 absl::Status MemoryState::PutDriftTimer(TuningId tuning, const planner::DriftTimer& timer) {
   if (absl::Status status = CheckTuning(tuning); !status.ok()) return status;
-  if (!settlements_.contains(static_cast<int64_t>(timer.settlement))) return NotStored();
+  if (!settlements_.contains(static_cast<int64_t>(timer.settlement))) return ParentNotStored();
   drift_timers_[timer.settlement] = timer;
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> MemoryState::PutEvent(const EventRow& event) {
-  if (event.tuning != 0 && !tunings_.contains(event.tuning)) return NotStored();
+  if (event.tuning != 0 && !tunings_.contains(event.tuning)) return ParentNotStored();
   EventRow& row = events_[++last_event_];
   row = event;
   row.id = last_event_;
@@ -185,8 +180,7 @@ absl::StatusOr<uint64_t> MemoryState::PutSettlement(TuningId tuning,
 absl::Status MemoryState::Demote(uint64_t settlement, const std::string& reason) {
   const auto found = settlements_.find(static_cast<int64_t>(settlement));
   if (found == settlements_.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("settlement ", settlement, " is not stored: list them with blazectl"));
+    return SettlementNotStored(settlement);
   }
   found->second.state = SettlementState::kDemoted;
   found->second.state_reason = reason;
@@ -196,7 +190,7 @@ absl::Status MemoryState::Demote(uint64_t settlement, const std::string& reason)
 absl::StatusOr<Store::Memory> MemoryState::LoadMemory(TuningId tuning) const {
   const auto key = tunings_.find(tuning);
   if (key == tunings_.end()) {
-    return absl::NotFoundError(absl::StrCat("tuning ", tuning, " is not stored: put it first"));
+    return TuningNotStored(tuning);
   }
   Store::Memory memory;
   memory.workload = key->second.workload;

@@ -20,70 +20,59 @@ class MemoryStore::PublishedReader : public Reader {
       : published_(std::move(published)) {}
 
   absl::StatusOr<std::vector<Workload>> Workloads(const Page& page) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Workloads(page);
+    return Read(&MemoryState::Workloads, page);
   }
   absl::StatusOr<std::vector<Graph>> Graphs(const Page& page) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Graphs(page);
+    return Read(&MemoryState::Graphs, page);
   }
   absl::StatusOr<std::vector<StoredPlan>> Plans(const Page& page) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Plans(page);
+    return Read(&MemoryState::Plans, page);
   }
   absl::StatusOr<std::vector<StoredRace>> Races(const Page& page) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Races(page);
+    return Read(&MemoryState::Races, page);
   }
   absl::StatusOr<std::vector<StoredSettlement>> Settlements(const Page& page) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Settlements(page);
+    return Read(&MemoryState::Settlements, page);
   }
   absl::StatusOr<std::vector<EventRow>> Events(const EventPage& page) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Events(page);
+    return Read(&MemoryState::Events, page);
   }
-  absl::StatusOr<int64_t> LastEventId() override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.LastEventId();
-  }
+  absl::StatusOr<int64_t> LastEventId() override { return Read(&MemoryState::LastEventId); }
   absl::StatusOr<std::vector<planner::PairSample>> LoadPairs(int64_t race_row) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.LoadPairs(race_row);
+    return Read(&MemoryState::LoadPairs, race_row);
   }
   absl::StatusOr<Tuning> TuningById(TuningId id) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.TuningById(id);
+    return Read(&MemoryState::TuningById, id);
   }
   absl::StatusOr<int64_t> PlanId(TuningId tuning, const planner::Plan& plan) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.PlanId(tuning, plan);
+    return Read(&MemoryState::PlanId, tuning, plan);
   }
   absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.WorkloadByPrefix(hex_prefix);
+    return Read(&MemoryState::WorkloadByPrefix, hex_prefix);
   }
   absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Environment(fingerprint);
+    return Read(&MemoryState::Environment, fingerprint);
   }
   absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Drift(settlement);
+    return Read(&MemoryState::Drift, settlement);
   }
   absl::StatusOr<std::optional<SessionRow>> Session(planner::SessionId id) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Session(id);
+    return Read(&MemoryState::Session, id);
   }
   absl::StatusOr<SessionStory> Story(planner::SessionId id) override {
-    absl::ReaderMutexLock lock(&published_->mutex);
-    return published_->state.Story(id);
+    return Read(&MemoryState::Story, id);
   }
   // Nothing of it is on a disk.
   absl::StatusOr<uint64_t> SizeBytes() override { return 0; }
   uint64_t DamagedRows() const override { return 0; }
 
  private:
+  template <typename Answer, typename... Asked, typename... Given>
+  Answer Read(Answer (MemoryState::*question)(Asked...) const, const Given&... given) {
+    absl::ReaderMutexLock lock(&published_->mutex);
+    return (published_->state.*question)(given...);
+  }
+
   const std::shared_ptr<Published> published_;
 };
 
@@ -133,6 +122,19 @@ absl::Status MemoryStore::Edit(Change change) {
   return absl::OkStatus();
 }
 
+template <typename T>
+absl::StatusOr<T> MemoryStore::EditFor(std::function<absl::StatusOr<T>(MemoryState&)> change) {
+  // Applied twice, to the working state and at the commit to the readers', with the same answer.
+  const auto value = std::make_shared<T>();
+  absl::Status status = Edit([value, change = std::move(change)](MemoryState& state) {
+    absl::StatusOr<T> made = change(state);
+    if (made.ok()) *value = *made;
+    return made.status();
+  });
+  if (!status.ok()) return status;
+  return *value;
+}
+
 absl::Status MemoryStore::PutEnvironment(const EnvironmentRow& row) {
   return Edit([row](MemoryState& state) { return state.PutEnvironment(row); });
 }
@@ -148,24 +150,11 @@ absl::Status MemoryStore::PutWorkload(const WorkloadRow& row) {
 }
 
 absl::StatusOr<TuningId> MemoryStore::PutTuning(const TuningKey& key) {
-  const auto id = std::make_shared<TuningId>(0);
-  absl::Status status = Edit([key, id](MemoryState& state) -> absl::Status {
-    absl::StatusOr<TuningId> put = state.PutTuning(key);
-    if (put.ok()) *id = *put;
-    return put.status();
-  });
-  if (!status.ok()) return status;
-  return *id;
+  return EditFor<TuningId>([key](MemoryState& state) { return state.PutTuning(key); });
 }
 
 absl::StatusOr<planner::SessionId> MemoryStore::NewSessionId() {
-  const auto id = std::make_shared<planner::SessionId>(0);
-  absl::Status status = Edit([id](MemoryState& state) {
-    *id = state.NewSessionId();
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  return *id;
+  return EditFor<planner::SessionId>([](MemoryState& state) { return state.NewSessionId(); });
 }
 
 absl::Status MemoryStore::PutSession(const SessionRow& row) {
@@ -215,27 +204,14 @@ absl::Status MemoryStore::PutDriftTimer(TuningId tuning, const planner::DriftTim
 }
 
 absl::StatusOr<int64_t> MemoryStore::PutEvent(const EventRow& event) {
-  const auto id = std::make_shared<int64_t>(0);
-  absl::Status status = Edit([event, id](MemoryState& state) -> absl::Status {
-    absl::StatusOr<int64_t> put = state.PutEvent(event);
-    if (put.ok()) *id = *put;
-    return put.status();
-  });
-  if (!status.ok()) return status;
-  return *id;
+  return EditFor<int64_t>([event](MemoryState& state) { return state.PutEvent(event); });
 }
 
 absl::StatusOr<uint64_t> MemoryStore::PutSettlement(TuningId tuning,
                                                     const planner::SettlementRecord& record) {
-  const auto id = std::make_shared<uint64_t>(0);
-  absl::Status status =
-      Edit([tuning, record, id, now = options_.clock()](MemoryState& state) -> absl::Status {
-        absl::StatusOr<uint64_t> put = state.PutSettlement(tuning, record, now);
-        if (put.ok()) *id = *put;
-        return put.status();
-      });
-  if (!status.ok()) return status;
-  return *id;
+  return EditFor<uint64_t>([tuning, record, now = options_.clock()](MemoryState& state) {
+    return state.PutSettlement(tuning, record, now);
+  });
 }
 
 absl::Status MemoryStore::Demote(uint64_t settlement, const std::string& reason) {
@@ -255,13 +231,9 @@ absl::Status MemoryStore::Checkpoint() { return absl::OkStatus(); }
 
 absl::StatusOr<uint64_t> MemoryStore::Prune() {
   if (in_transaction_) return absl::FailedPreconditionError("a transaction is open");
-  const auto removed = std::make_shared<uint64_t>(0);
-  absl::Status status = Edit([this, removed](MemoryState& state) {
-    *removed = state.Prune(options_.events_kept, options_.pair_sets_kept, options_.prune_batch);
-    return absl::OkStatus();
+  return EditFor<uint64_t>([this](MemoryState& state) {
+    return state.Prune(options_.events_kept, options_.pair_sets_kept, options_.prune_batch);
   });
-  if (!status.ok()) return status;
-  return *removed;
 }
 
 absl::StatusOr<std::string> MemoryStore::Backup() {

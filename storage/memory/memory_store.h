@@ -65,6 +65,9 @@ class MemoryStore : public Store {
   // Applies a change to the working state; it reaches readers at the commit, by being applied to
   // theirs as well.
   absl::Status Edit(Change change);
+  // The same for a change that answers with a value.
+  template <typename T>
+  absl::StatusOr<T> EditFor(std::function<absl::StatusOr<T>(class MemoryState&)> change);
   void Publish();
 
   const MemoryOptions options_;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "storage/answers.h"
 
 namespace blazed::storage {
 namespace {
@@ -76,9 +77,7 @@ absl::Status SqliteStatus(int extended_code, const std::string& text) {
       return absl::UnavailableError(absl::StrCat(text, ": out of memory, try again"));
     case SQLITE_CONSTRAINT:
       if (extended_code == SQLITE_CONSTRAINT_FOREIGNKEY) {
-        return absl::InvalidArgumentError(
-            "the row belongs to one that is not stored: store its graphs, workload, environment "
-            "and tuning first");
+        return ParentNotStored();
       }
       return absl::InvalidArgumentError(absl::StrCat(text, ": a value is out of its range"));
     default:

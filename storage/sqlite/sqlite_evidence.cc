@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "storage/answers.h"
 #include "storage/pair_codec.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/queries.h"
@@ -11,18 +12,6 @@
 #include "storage/sqlite/sqlite_store.h"
 
 namespace blazed::storage {
-namespace {
-
-// The id of the row that `where` names, else the next free one.
-absl::StatusOr<int64_t> IdWhere(Connection& connection, const Table& table,
-                                const std::string& where, const Row& parameters) {
-  return connection.QueryInt(
-      absl::StrCat("SELECT coalesce((SELECT id FROM ", table.name, " WHERE ", where,
-                   "),(SELECT coalesce(max(id),0)+1 FROM ", table.name, "))"),
-      parameters);
-}
-
-}  // namespace
 
 absl::Status SqliteStore::PutPlan(TuningId tuning, const planner::PlanRecord& record) {
   return Write([&]() -> absl::Status {
@@ -151,8 +140,7 @@ absl::Status SqliteStore::Demote(uint64_t settlement, const std::string& reason)
         FindSettlements(*connection_, "WHERE id=?", {id}, *damaged_);
     if (!found.ok()) return found.status();
     if (found->empty()) {
-      return absl::NotFoundError(
-          absl::StrCat("settlement ", settlement, " is not stored: list them with blazectl"));
+      return SettlementNotStored(settlement);
     }
     found->front().state = SettlementState::kDemoted;
     found->front().state_reason = reason;
@@ -167,7 +155,7 @@ absl::StatusOr<Store::Memory> SqliteStore::LoadMemory(TuningId tuning) {
   absl::StatusOr<std::optional<TuningKey>> key = FindTuning(*connection_, tuning, damaged);
   if (!key.ok()) return key.status();
   if (!key->has_value()) {
-    return absl::NotFoundError(absl::StrCat("tuning ", tuning, " is not stored: put it first"));
+    return TuningNotStored(tuning);
   }
   memory.workload = (*key)->workload;
   absl::StatusOr<std::vector<StoredSettlement>> own =

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "storage/answers.h"
 #include "storage/digest_text.h"
 #include "storage/pair_codec.h"
 #include "storage/sqlite/row_codec.h"
@@ -12,15 +13,11 @@
 namespace blazed::storage {
 namespace {
 
-constexpr uint32_t kMaxRows = 1000;
-
 // WHERE, ORDER BY and LIMIT of a page, with their parameters.
 struct Clause {
   std::string sql;
   Row parameters;
 };
-
-int64_t LimitOf(uint32_t asked) { return std::clamp<uint32_t>(asked, 1, kMaxRows); }
 
 void AddOwnerFilter(const Owner& owner, Clause& clause) {
   absl::StrAppend(&clause.sql, " AND tuning.uid=?");
@@ -54,7 +51,7 @@ absl::StatusOr<Clause> EvidenceClause(const Page& page) {
   absl::Status status = AddTuningFilter(page.workload_hex, page.owner, clause);
   if (!status.ok()) return status;
   absl::StrAppend(&clause.sql, " ORDER BY id DESC LIMIT ?");
-  clause.parameters.emplace_back(LimitOf(page.limit));
+  clause.parameters.emplace_back(int64_t{LimitOf(page.limit)});
   return clause;
 }
 
@@ -76,12 +73,8 @@ absl::StatusOr<Clause> DescriptionClause(const Page& page, const std::string& ow
     clause.parameters.push_back(DigestValue(range->last));
   }
   absl::StrAppend(&clause.sql, " ORDER BY id DESC LIMIT ?");
-  clause.parameters.emplace_back(LimitOf(page.limit));
+  clause.parameters.emplace_back(int64_t{LimitOf(page.limit)});
   return clause;
-}
-
-absl::Status Missing(const std::string& what) {
-  return absl::NotFoundError(absl::StrCat(what, " is not stored"));
 }
 
 // Assigns a result, or returns its error from the enclosing query.
@@ -123,7 +116,7 @@ absl::Status LoadConditions(Connection& db, Reader::SessionStory& story, DamageC
       Take(FindWorkloads(db, "WHERE fingerprint=?", {DigestValue(story.key.workload)}, damaged),
            workloads);
   if (!status.ok()) return status;
-  if (workloads.empty()) return Missing("the session's workload");
+  if (workloads.empty()) return NotStored("the session's workload");
   story.workload = std::move(workloads.front().row);
   for (const Digest& fingerprint : story.workload.graphs) {
     std::vector<Reader::Graph> graphs;
@@ -288,7 +281,7 @@ absl::StatusOr<std::vector<EventRow>> SqliteReader::Events(const EventPage& page
   absl::Status status = AddTuningFilter(page.workload_hex, page.owner, clause);
   if (!status.ok()) return status;
   absl::StrAppend(&clause.sql, " ORDER BY id LIMIT ?");
-  clause.parameters.emplace_back(LimitOf(page.limit));
+  clause.parameters.emplace_back(int64_t{LimitOf(page.limit)});
   std::vector<EventRow> events;
   status = Read([&](Connection& db) -> absl::Status {
     std::vector<KeyedRow> rows;
@@ -320,7 +313,7 @@ absl::StatusOr<std::vector<planner::PairSample>> SqliteReader::LoadPairs(int64_t
     return Take(ReadRows(db, kRacePairTable, "WHERE race=?", {race_row}, *damaged_), rows);
   });
   if (!status.ok()) return status;
-  if (rows.empty()) return Missing(absl::StrCat("raw pairs of race ", race_row));
+  if (rows.empty()) return NotStored(absl::StrCat("raw pairs of race ", race_row));
   RowReader in(rows.front().row);
   const int64_t format = in.Int();
   std::string blob;
@@ -333,7 +326,7 @@ absl::StatusOr<Reader::Tuning> SqliteReader::TuningById(TuningId id) {
   const absl::Status status =
       Read([&](Connection& db) { return Take(FindTuning(db, id, *damaged_), key); });
   if (!status.ok()) return status;
-  if (!key.has_value()) return Missing(absl::StrCat("tuning ", id));
+  if (!key.has_value()) return NotStored(absl::StrCat("tuning ", id));
   return Tuning{id, *key};
 }
 
@@ -358,7 +351,7 @@ absl::StatusOr<WorkloadRow> SqliteReader::WorkloadByPrefix(const std::string& he
                 found);
   });
   if (!status.ok()) return status;
-  if (found.empty()) return Missing(absl::StrCat("workload '", hex_prefix, "'"));
+  if (found.empty()) return NotStored(absl::StrCat("workload '", hex_prefix, "'"));
   if (found.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("several workloads begin with '", hex_prefix, "': give more digits"));
@@ -371,7 +364,7 @@ absl::StatusOr<EnvironmentRow> SqliteReader::Environment(const Digest& fingerpri
   const absl::Status status = Read(
       [&](Connection& db) { return Take(FindEnvironment(db, fingerprint, *damaged_), found); });
   if (!status.ok()) return status;
-  if (!found.has_value()) return Missing(absl::StrCat("environment ", DigestToHex(fingerprint)));
+  if (!found.has_value()) return NotStored(absl::StrCat("environment ", DigestToHex(fingerprint)));
   return std::move(found->row);
 }
 
@@ -397,13 +390,13 @@ absl::StatusOr<Reader::SessionStory> SqliteReader::Story(planner::SessionId id) 
     std::optional<SessionRow> session;
     absl::Status done = Take(FindSession(db, id, *damaged_), session);
     if (!done.ok()) return done;
-    if (!session.has_value()) return Missing(absl::StrCat("session ", id));
+    if (!session.has_value()) return NotStored(absl::StrCat("session ", id));
     story.session = *std::move(session);
     if (story.session.tuning == 0) return absl::OkStatus();
     std::optional<TuningKey> key;
     done = Take(FindTuning(db, story.session.tuning, *damaged_), key);
     if (!done.ok()) return done;
-    if (!key.has_value()) return Missing("the session's tuning");
+    if (!key.has_value()) return NotStored("the session's tuning");
     story.key = *std::move(key);
     done = LoadConditions(db, story, *damaged_);
     if (done.ok()) done = LoadForecast(db, id, story, *damaged_);

@@ -116,10 +116,8 @@ absl::Status SqliteStore::WriteEnvironment(const EnvironmentRow& row) {
   if (!found.ok()) return found.status();
   if (found->has_value()) return absl::OkStatus();
   // Absent, or damaged and told again by a shim: written under the id it has.
-  absl::StatusOr<int64_t> id = connection_->QueryInt(
-      "SELECT coalesce((SELECT id FROM environment WHERE fingerprint=?),"
-      "(SELECT coalesce(max(id),0)+1 FROM environment))",
-      {DigestValue(row.fingerprint)});
+  absl::StatusOr<int64_t> id =
+      IdWhere(*connection_, kEnvironmentTable, "fingerprint=?", {DigestValue(row.fingerprint)});
   if (!id.ok()) return id.status();
   absl::Status status = WriteRow(*connection_, kEnvironmentTable, *id,
                                  {DigestValue(row.fingerprint)}, EnvironmentChildren(row));
@@ -138,10 +136,8 @@ absl::Status SqliteStore::PutGraph(const GraphRow& row) {
         FindGraphs(*connection_, "WHERE fingerprint=?", {DigestValue(row.fingerprint)}, *damaged_);
     if (!found.ok()) return found.status();
     if (!found->empty()) return absl::OkStatus();
-    absl::StatusOr<int64_t> id = connection_->QueryInt(
-        "SELECT coalesce((SELECT id FROM graph WHERE fingerprint=?),"
-        "(SELECT coalesce(max(id),0)+1 FROM graph))",
-        {DigestValue(row.fingerprint)});
+    absl::StatusOr<int64_t> id =
+        IdWhere(*connection_, kGraphTable, "fingerprint=?", {DigestValue(row.fingerprint)});
     if (!id.ok()) return id.status();
     return WriteRow(*connection_, kGraphTable, *id, EncodeGraph(row, Now()));
   });
@@ -164,10 +160,8 @@ absl::Status SqliteStore::WriteWorkload(const WorkloadRow& row) {
                     {fingerprint, known.row.spec.name, known.first_seen_ns, now_ns},
                     WorkloadChildren(known.row));
   }
-  absl::StatusOr<int64_t> id = connection_->QueryInt(
-      "SELECT coalesce((SELECT id FROM workload WHERE fingerprint=?),"
-      "(SELECT coalesce(max(id),0)+1 FROM workload))",
-      {fingerprint});
+  absl::StatusOr<int64_t> id =
+      IdWhere(*connection_, kWorkloadTable, "fingerprint=?", {fingerprint});
   if (!id.ok()) return id.status();
   absl::Status status =
       WriteRow(*connection_, kWorkloadTable, *id, {fingerprint, row.spec.name, now_ns, now_ns},

@@ -75,4 +75,12 @@ absl::StatusOr<int64_t> NextId(Connection& connection, const Table& table) {
       absl::StrCat("SELECT coalesce(max(", table.key, "),0)+1 FROM ", table.name));
 }
 
+absl::StatusOr<int64_t> IdWhere(Connection& connection, const Table& table,
+                                const std::string& where, const Row& parameters) {
+  return connection.QueryInt(
+      absl::StrCat("SELECT coalesce((SELECT id FROM ", table.name, " WHERE ", where,
+                   "),(SELECT coalesce(max(id),0)+1 FROM ", table.name, "))"),
+      parameters);
+}
+
 }  // namespace blazed::storage

@@ -93,4 +93,8 @@ absl::Status WriteRow(Connection& connection, const Table& table, int64_t key, c
 // reused.
 absl::StatusOr<int64_t> NextId(Connection& connection, const Table& table);
 
+// The id of the row that `where` names, else the next free one.
+absl::StatusOr<int64_t> IdWhere(Connection& connection, const Table& table,
+                                const std::string& where, const Row& parameters);
+
 }  // namespace blazed::storage
