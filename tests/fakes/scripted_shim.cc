@@ -41,7 +41,7 @@ grpc::Status ScriptedShim::Attach() {
   stub_ = v1::Tuner::NewStub(channel_);
   context_ = std::make_unique<grpc::ClientContext>();
   Prepare(context_.get());
-  context_->set_wait_for_ready(true);
+  context_->set_wait_for_ready(wait_for_daemon);
   sequence_ = 0;
   stream_ = stub_->Attach(context_.get());
   v1::ShimMessage message;

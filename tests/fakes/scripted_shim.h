@@ -49,6 +49,8 @@ class ScriptedShim {
 
   // What Hello says; change before Attach.
   v1::Hello& hello() { return hello_; }
+  // Whether Attach waits for a daemon that is not there; change before Attach.
+  bool wait_for_daemon = true;
 
   // Opens the stream, says Hello and waits for Welcome. The stream's status where there is none.
   grpc::Status Attach();
