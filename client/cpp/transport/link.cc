@@ -223,7 +223,7 @@ void Link::IoRead() {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    IoLose({"the daemon closed the connection", false});
+    IoLose({"the daemon closed the connection", false, true});
   }
 }
 
@@ -259,7 +259,7 @@ bool Link::IoWriteSome() {
     return true;
   }
   if (errno == EAGAIN || errno == EINTR) return true;
-  IoLose({"the daemon closed the connection", false});
+  IoLose({"the daemon closed the connection", false, true});
   return false;
 }
 
@@ -319,7 +319,8 @@ void Link::IoOnDirective(DaemonBody body) {
 void Link::IoOnAttachClosed(const CallStatus& status) {
   const std::string why =
       status.message.empty() ? "gRPC status " + std::to_string(status.code) : status.message;
-  IoLose({"the daemon ended the session: " + why, IsFinal(status.code)});
+  IoLose({"the daemon ended the session: " + why, IsFinal(status.code),
+          status.code == kGrpcUnavailable});
 }
 
 void Link::IoLose(Loss loss) {
@@ -330,15 +331,19 @@ void Link::IoActOnLoss(uint64_t now) {
   if (!loss_.has_value()) return;
   const Loss loss = std::move(*loss_);
   loss_.reset();
-  const bool lived = stage_ == Stage::kWelcomed && now >= SaturatingAdd(welcomed_ns_, kLivedNs);
-  if (lived) backoff_.Answered();
+  next_dial_ns_ = backoff_.AfterStream(IoEndOf(loss, now), now);
   IoDisconnect();
   stage_ = loss.for_good ? Stage::kDead : Stage::kWaiting;
-  next_dial_ns_ = lived ? backoff_.AfterAbsent(now) : backoff_.AfterUnanswered(now);
   state_.stage = loss.for_good ? LinkStage::kDead : LinkStage::kTrying;
   state_.reason = loss.reason;
   state_.lost = queue_.lost();
   mailbox_.Publish(state_);
+}
+
+StreamEnd Link::IoEndOf(const Loss& loss, uint64_t now) const {
+  if (stage_ != Stage::kWelcomed) return StreamEnd::kUnanswered;
+  if (now >= SaturatingAdd(welcomed_ns_, kLivedNs)) return StreamEnd::kLived;
+  return loss.daemon_left ? StreamEnd::kLeft : StreamEnd::kUnanswered;
 }
 
 void Link::IoDisconnect() {

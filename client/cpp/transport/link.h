@@ -24,7 +24,7 @@ class Link final : public Channel {
   static constexpr uint64_t kWelcomeTimeoutNs = 2 * kSecond;  // then the daemon counts as silent
   static constexpr uint64_t kStalledWriteNs = 10 * kSecond;   // output that nobody reads
   static constexpr uint64_t kGoodbyeNs = 150 * kMillisecond;
-  static constexpr uint64_t kLivedNs = kSecond;  // a stream that ends sooner was no answer
+  static constexpr uint64_t kLivedNs = kSecond;  // a stream that is refused sooner had no answer
   static constexpr uint64_t kRoundNs = kSecond;  // service windows wait for it at most
   static constexpr size_t kMaxReportBytes = 16 << 20;
   static constexpr size_t kOutputChunk = 64 << 10;
@@ -56,6 +56,7 @@ class Link final : public Channel {
   struct Loss {
     std::string reason;
     bool for_good = false;
+    bool daemon_left = false;  // its connection broke, or it said UNAVAILABLE
   };
   class AttachHandler;
   class ReportHandler;
@@ -83,6 +84,7 @@ class Link final : public Channel {
   void IoOnAttachClosed(const CallStatus& status);
   void IoLose(Loss loss);
   void IoActOnLoss(uint64_t now);
+  StreamEnd IoEndOf(const Loss& loss, uint64_t now) const;
   void IoDisconnect();
 
   const std::string path_;

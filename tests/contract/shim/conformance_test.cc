@@ -321,6 +321,16 @@ TEST_F(Conformance, AStreamEndedByTheDaemonIsResumed) {
   EXPECT_EQ(daemon->streams(), 2);
 }
 
+// Nine pauses that doubled would end with one of half a minute, longer than StepUntil waits.
+TEST_F(Conformance, ADaemonThatStopsAgainAndAgainIsFoundAgainEachTime) {
+  StartDaemon();
+  Session session = AttachAndDescribe();
+  for (uint32_t stops = 1; stops <= 9; ++stops) {
+    daemon->Finish({grpc::StatusCode::UNAVAILABLE, "the daemon is stopping; attach again"});
+    ASSERT_TRUE(host.StepUntil(session, [&] { return session.Status().reconnects == stops; }));
+  }
+}
+
 TEST_F(Conformance, MalformedDirectivesAreRefusedAndTheStreamGoesOn) {
   StartDaemon();
   Session session = AttachAndDescribe();

@@ -121,6 +121,23 @@ TEST(Backoff, TheBreakerDoublesUpToThirtySecondsAndResets) {
   EXPECT_EQ(backoff.AfterUnanswered(0), 250 * kMillisecond);
 }
 
+TEST(Backoff, ADaemonThatIsRestartedAgainAndAgainIsTriedFourTimesASecond) {
+  Backoff backoff;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(backoff.AfterStream(StreamEnd::kLeft, 0), 250 * kMillisecond);
+  }
+}
+
+TEST(Backoff, OnlyAStreamThatLivedResetsTheBreaker) {
+  Backoff backoff;
+  EXPECT_EQ(backoff.AfterStream(StreamEnd::kUnanswered, 0), 250 * kMillisecond);
+  EXPECT_EQ(backoff.AfterStream(StreamEnd::kUnanswered, 0), 500 * kMillisecond);
+  backoff.AfterStream(StreamEnd::kLeft, 0);
+  EXPECT_EQ(backoff.AfterStream(StreamEnd::kUnanswered, 0), 1000 * kMillisecond);
+  EXPECT_EQ(backoff.AfterStream(StreamEnd::kLived, 0), 250 * kMillisecond);
+  EXPECT_EQ(backoff.AfterStream(StreamEnd::kUnanswered, 0), 250 * kMillisecond);
+}
+
 TEST(SocketSearch, ANamedAddressIsTheOnlyCandidate) {
   EXPECT_EQ(FindSockets("/a", "/b", "/run/user/1").paths, Bodies{"/a"});
   EXPECT_EQ(FindSockets("", "/b", "/run/user/1").paths, Bodies{"/b"});
