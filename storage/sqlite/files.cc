@@ -42,6 +42,19 @@ constexpr std::array<RemoteType, 13> kRemoteTypes = {{{0x6969, "NFS"},
                                                       {0x7461636f, "OCFS2"},
                                                       {0x19830326, "BeeGFS"}}};
 
+// sshfs, GlusterFS, object stores and virtiofs all look like this; which one it is nobody tells.
+constexpr int64_t kFuse = 0x65735546;
+
+// statfs fills a signed word on some machines, so only 32 bits are compared.
+bool IsType(int64_t statfs_magic, int64_t type) {
+  return static_cast<uint32_t>(statfs_magic) == static_cast<uint32_t>(type);
+}
+
+absl::Status Unfit(const std::string& folder, const std::string& place) {
+  return absl::FailedPreconditionError(absl::StrCat("the store's folder ", folder, " is on ", place,
+                                                    ": name a local folder with --state"));
+}
+
 absl::Status FileError(int error, const std::string& doing, const std::string& path) {
   return absl::ErrnoToStatus(error, absl::StrCat(doing, " ", path));
 }
@@ -60,12 +73,12 @@ absl::Status SyncPath(const std::string& path, int flags) {
 
 absl::Status CheckFileSystemType(int64_t statfs_magic, const std::string& folder) {
   for (const RemoteType& type : kRemoteTypes) {
-    // statfs fills a signed word on some machines, so only 32 bits are compared.
-    if (static_cast<uint32_t>(statfs_magic) == static_cast<uint32_t>(type.magic)) {
-      return absl::FailedPreconditionError(absl::StrCat("the store's folder ", folder,
-                                                        " is on a network file system (", type.name,
-                                                        "): name a local folder with --state"));
+    if (IsType(statfs_magic, type.magic)) {
+      return Unfit(folder, absl::StrCat("a network file system (", type.name, ")"));
     }
+  }
+  if (IsType(statfs_magic, kFuse)) {
+    return Unfit(folder, "a FUSE file system, which other machines may share");
   }
   return absl::OkStatus();
 }

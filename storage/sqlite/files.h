@@ -8,8 +8,8 @@
 
 namespace blazed::storage {
 
-// FAILED_PRECONDITION for a file system that several machines can write: SQLite's log index lives
-// in shared memory and its locks do not reach across machines.
+// FAILED_PRECONDITION for a file system that several machines can write, or could, as behind FUSE:
+// SQLite's log index lives in shared memory and its locks do not reach across machines.
 absl::Status CheckLocalFileSystem(const std::string& folder);
 absl::Status CheckFileSystemType(int64_t statfs_magic, const std::string& folder);
 

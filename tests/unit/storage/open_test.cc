@@ -185,14 +185,46 @@ TEST(Migrate, StopsWhereTheCopyCannotBeMade) {
   EXPECT_EQ(*SchemaVersion(*db), 1);
 }
 
-TEST(FileSystem, RefusesNetworkFileSystems) {
-  EXPECT_EQ(CheckFileSystemType(0x6969, "/home/x").code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(CheckFileSystemType(static_cast<int32_t>(0xFF534D42), "/mnt").code(),
-            absl::StatusCode::kFailedPrecondition)
-      << "also where statfs answers a negative number";
-  EXPECT_TRUE(CheckFileSystemType(0xEF53, "/var").ok());
-  EXPECT_TRUE(CheckFileSystemType(0x01021994, "/tmp").ok());
+struct FileSystemCase {
+  const char* name;
+  int64_t magic;
+  const char* refused_as;  // null: taken
+};
+
+class FileSystem : public ::testing::TestWithParam<FileSystemCase> {};
+
+TEST_P(FileSystem, IsTakenOnlyWhereNoOtherMachineWrites) {
+  const FileSystemCase& type = GetParam();
+  // statfs fills a signed word on some machines.
+  for (const int64_t magic : {type.magic, int64_t{static_cast<int32_t>(type.magic)}}) {
+    const absl::Status status = CheckFileSystemType(magic, "/state");
+    if (type.refused_as == nullptr) {
+      EXPECT_TRUE(status.ok()) << status;
+      continue;
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(), absl::StrCat("the store's folder /state is on ", type.refused_as,
+                                             ": name a local folder with --state"));
+  }
 }
+
+// linux/magic.h
+INSTANTIATE_TEST_SUITE_P(
+    Types, FileSystem,
+    ::testing::Values(
+        FileSystemCase{"Nfs", 0x6969, "a network file system (NFS)"},
+        FileSystemCase{"Smb", 0x517B, "a network file system (SMB)"},
+        FileSystemCase{"Cifs", 0xFF534D42, "a network file system (CIFS)"},
+        FileSystemCase{"Smb2", 0xFE534D42, "a network file system (SMB2)"},
+        FileSystemCase{"NineP", 0x01021997, "a network file system (9P)"},
+        FileSystemCase{"Lustre", 0x0BD00BD0, "a network file system (Lustre)"},
+        FileSystemCase{"Ceph", 0x00C36400, "a network file system (Ceph)"},
+        FileSystemCase{"Fuse", 0x65735546, "a FUSE file system, which other machines may share"},
+        FileSystemCase{"Ext4", 0xEF53, nullptr}, FileSystemCase{"Xfs", 0x58465342, nullptr},
+        FileSystemCase{"Btrfs", 0x9123683E, nullptr}, FileSystemCase{"Zfs", 0x2FC12FC1, nullptr},
+        FileSystemCase{"Tmpfs", 0x01021994, nullptr},
+        FileSystemCase{"Overlay", 0x794C7630, nullptr}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(OpenTest, RestoresTheNewestGoodBackupAfterDamage) {
   TuningId tuning = 0;
