@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/rpc/checks.h"
 #include "daemon/rpc/convert.h"
+#include "daemon/rpc/unique_names.h"
 
 namespace blazed::rpc {
 namespace {
@@ -171,6 +172,7 @@ absl::StatusOr<Inbound> From(const v1::WorkloadSeen& in) {
     }
     out.row.spec.decisions.push_back(*std::move(spec));
   }
+  NumberEqualNames(&out.row.spec.decisions);
   out.default_peak_bytes = in.default_peak_bytes();
   out.default_step_ns = in.default_step_ns();
   out.default_build_ns = in.default_build_ns();

@@ -13,6 +13,7 @@ namespace blazed::fuse {
 
 inline constexpr int kMaxDecisions = 512;
 inline constexpr int kMaxOptions = 16;
+inline constexpr size_t kLongestName = 96;
 
 enum class DecisionKind : uint8_t {
   kBoundary,  // option 0 `merge`, option 1 `cut`
@@ -44,7 +45,9 @@ struct Decision {
   graph::Hash128 id;  // class hash: equal for equal places in any graph, process and machine
   DecisionKind kind = DecisionKind::kBoundary;
   Topic topic = Topic::kMerge;
-  std::string name;             // for people, such as "bwd multiply|row_sum 512x128"
+  // For people, such as "bwd layer*/norm1 multiply|row_sum 512x128": no two of a space are equal,
+  // at most kLongestName bytes.
+  std::string name;
   std::string description;      // one sentence
   std::vector<Option> options;  // [0] is the host's own
   // For a boundary: the node after the boundary, one a site. For a choice: the node it is about

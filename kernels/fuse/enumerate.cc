@@ -5,6 +5,7 @@
 #include "kernels/fuse/decision.h"
 #include "kernels/fuse/form.h"
 #include "kernels/fuse/legality.h"
+#include "kernels/fuse/names.h"
 #include "kernels/fuse/runs.h"
 
 namespace blazed::fuse {
@@ -35,6 +36,7 @@ class Collector {
 
   void Boundaries(const std::vector<Run>& runs);
   void Choices(const std::vector<Run>& runs);
+  void Names();
 
  private:
   Decision& Class(const std::string& print);
@@ -46,6 +48,7 @@ class Collector {
 
   const Graph& graph_;
   DecisionSpace& space_;
+  std::vector<NameParts> names_;  // by decision
   std::map<Hash128, size_t> by_id_;
 };
 
@@ -55,6 +58,7 @@ Decision& Collector::Class(const std::string& print) {
   if (fresh) {
     space_.decisions.emplace_back();
     space_.decisions.back().id = id;
+    names_.emplace_back();
   }
   return space_.decisions[at->second];
 }
@@ -79,8 +83,9 @@ void Collector::Boundary(const Run& run, size_t at) {
   const Node& before = graph_.node(run.nodes[at - 1]);
   decision.kind = DecisionKind::kBoundary;
   decision.topic = Topic::kMerge;
-  decision.name = absl::StrCat(PhaseName(node.phase), " ", Name(before.op), "|", Name(node.op), " ",
-                               ShapeText(graph_.value(node.outputs[0]).shape));
+  names_.back() = {PhaseName(node.phase),
+                   absl::StrCat(Name(before.op), "|", Name(node.op), " ",
+                                ShapeText(graph_.value(node.outputs[0]).shape))};
   decision.description = "run both in one pass over tiles of rows, or each in a pass of its own";
   decision.options = {{"merge", Numerics::kSameBits, "one pass: what lies between stays in cache"},
                       {"cut", Numerics::kSameBits, "two passes through memory"}};
@@ -107,8 +112,8 @@ void Collector::Attention(NodeId id) {
   if (decision.sites.size() > 1) return;
   decision.kind = DecisionKind::kChoice;
   decision.topic = Topic::kAttention;
-  decision.name = absl::StrCat("attention ", ShapeText(graph_.value(node.inputs[0]).shape),
-                               " heads ", node.attributes.heads);
+  names_.back() = {"", absl::StrCat("attention ", ShapeText(graph_.value(node.inputs[0]).shape),
+                                    " heads ", node.attributes.heads)};
   decision.description = "whether the matrix of attention weights is written to memory";
   decision.options = {
       {"materialised", Numerics::kSameBits,
@@ -125,8 +130,9 @@ void Collector::Epilogue(NodeId gemm, const Run& following) {
   const Node& node = graph_.node(gemm);
   decision.kind = DecisionKind::kChoice;
   decision.topic = Topic::kEpilogue;
-  decision.name = absl::StrCat(PhaseName(node.phase), " ", Name(node.op), " ",
-                               ShapeText(graph_.value(node.outputs[0]).shape), " epilogue");
+  names_.back() = {PhaseName(node.phase),
+                   absl::StrCat(Name(node.op), " ", ShapeText(graph_.value(node.outputs[0]).shape),
+                                " epilogue")};
   decision.description = "where the block that follows the product runs";
   decision.options = {
       {"after", Numerics::kSameBits, "a pass over the finished product"},
@@ -154,8 +160,9 @@ void Collector::GemmCall(NodeId id) {
   if (decision.sites.size() > 1) return;
   decision.kind = DecisionKind::kChoice;
   decision.topic = Topic::kGemmCall;
-  decision.name = absl::StrCat(Name(node.op), " ", ShapeText(graph_.value(node.inputs[0]).shape),
-                               " by ", ShapeText(graph_.value(node.inputs[1]).shape), " call");
+  names_.back() = {PhaseName(node.phase),
+                   absl::StrCat(Name(node.op), " ", ShapeText(graph_.value(node.inputs[0]).shape),
+                                " by ", ShapeText(graph_.value(node.inputs[1]).shape), " call")};
   decision.description = "how the library is called for this product";
   decision.options = std::move(options);
 }
@@ -177,6 +184,16 @@ void Collector::Choices(const std::vector<Run>& runs) {
   }
 }
 
+void Collector::Names() {
+  std::vector<std::vector<std::string>> places;
+  for (const Decision& decision : space_.decisions) {
+    places.emplace_back();
+    for (const NodeId site : decision.sites) places.back().push_back(graph_.node(site).place);
+  }
+  const std::vector<std::string> names = UniqueNames(names_, places);
+  for (size_t i = 0; i < names.size(); ++i) space_.decisions[i].name = names[i];
+}
+
 }  // namespace
 
 absl::Status Enumerate(const Graph& graph, DecisionSpace* space) {
@@ -186,6 +203,7 @@ absl::Status Enumerate(const Graph& graph, DecisionSpace* space) {
   Collector collector(graph, space);
   collector.Boundaries(runs);
   collector.Choices(runs);
+  collector.Names();
   if (space->decisions.size() > static_cast<size_t>(kMaxDecisions)) {
     return absl::InvalidArgumentError(absl::StrCat("the graph has ", space->decisions.size(),
                                                    " decisions, more than ", kMaxDecisions,

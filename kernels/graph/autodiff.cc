@@ -200,9 +200,11 @@ Gradients Backward::Walk(ValueId loss) {
   MarkNeeded(count);
   gradient_.assign(needed_.size(), kNone);
   b_.SetPhase(Phase::kBackward);
+  b_.At("loss");
   gradient_[static_cast<size_t>(loss)] = b_.Apply(OpKind::kFill, {}, {.alpha = 1.0f}, {1, 1});
   for (NodeId n = count - 1; n >= 0 && b_.ok(); --n) {
     const Node node = b_.graph().node(n);  // a copy: appending nodes moves the originals
+    b_.At(node.place);
     Visit(node);
   }
   Gradients gradients;

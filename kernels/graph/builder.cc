@@ -54,6 +54,8 @@ void GraphBuilder::SetPhase(Phase phase) {
   phase_ = phase;
 }
 
+void GraphBuilder::At(std::string place) { place_ = std::move(place); }
+
 ValueId GraphBuilder::Apply(OpKind op, std::vector<ValueId> inputs, Attributes attributes,
                             Shape wanted) {
   if (!ok()) return kNone;
@@ -75,7 +77,7 @@ ValueId GraphBuilder::Apply(OpKind op, std::vector<ValueId> inputs, Attributes a
   const ValueId value = AddValue({.shape = out, .producer = node});
   if (value == kNone) return kNone;
   for (const ValueId id : inputs) graph_.readers_[static_cast<size_t>(id)].push_back(node);
-  graph_.nodes_.push_back({op, phase_, std::move(inputs), {value}, attributes});
+  graph_.nodes_.push_back({op, phase_, std::move(inputs), {value}, attributes, place_});
   return value;
 }
 
@@ -104,6 +106,7 @@ ValueId GraphBuilder::LayerNorm(ValueId x, ValueId gain, ValueId bias, float eps
 
 ValueId GraphBuilder::CrossEntropy(ValueId logits, ValueId targets) {
   if (!ok()) return kNone;
+  At("loss");
   const float inverse = 1.0f / static_cast<float>(graph_.value(logits).shape.rows);
   const ValueId top = Unary(OpKind::kRowMax, logits);
   const ValueId weights = Binary(OpKind::kExpSubtractColumn, logits, top);
@@ -114,6 +117,7 @@ ValueId GraphBuilder::CrossEntropy(ValueId logits, ValueId targets) {
 
 ValueId GraphBuilder::MeanSquaredError(ValueId x, ValueId target) {
   if (!ok()) return kNone;
+  At("loss");
   const Shape shape = graph_.value(x).shape;
   const ValueId error = Binary(OpKind::kSubtract, x, target);
   const ValueId squares = Unary(OpKind::kSquare, error);

@@ -23,6 +23,9 @@ class GraphBuilder {
   // Nodes appended from here on belong to `phase`; phases only go forward.
   void SetPhase(Phase phase);
 
+  // Nodes appended from here on lie at `place`, a path in the model; empty: nowhere in particular.
+  void At(std::string place);
+
   // Any operation of op.h with one output; the shape follows from the inputs. `rows` and `cols` are
   // needed by kFill, kSpreadRow (rows), kSpreadColumn (cols) and kScatterAdd (rows of the table).
   ValueId Apply(OpKind op, std::vector<ValueId> inputs, Attributes attributes = {},
@@ -44,9 +47,9 @@ class GraphBuilder {
 
   // Rows scaled by the inverse root mean square after the mean is taken off, then gain and bias.
   ValueId LayerNorm(ValueId x, ValueId gain, ValueId bias, float epsilon);
-  // Mean cross-entropy of `logits` against class ids.
+  // Mean cross-entropy of `logits` against class ids, at "loss".
   ValueId CrossEntropy(ValueId logits, ValueId targets);
-  // Mean over rows and columns of (x - target)^2.
+  // Mean over rows and columns of (x - target)^2, at "loss".
   ValueId MeanSquaredError(ValueId x, ValueId target);
 
   // `value`, made last, takes over the memory of `target` (a parameter or state): the optimiser's
@@ -69,6 +72,7 @@ class GraphBuilder {
 
   Graph graph_;
   Phase phase_ = Phase::kForward;
+  std::string place_;
   std::string error_;
 };
 

@@ -41,6 +41,7 @@ struct Node {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;  // one, except kAttention (o, statistics)
   Attributes attributes;
+  std::string place = {};  // where in the model, such as "layer0/norm1"; for people, never hashed
 };
 
 // A value that a probe hands out. Role::kPrediction means: the tensor as an output, and the column

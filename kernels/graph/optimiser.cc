@@ -38,11 +38,13 @@ void AppendChain(GraphBuilder* b, ValueId parameter, ValueId gradient, ValueId r
 void AppendAdam(GraphBuilder* builder, const Gradients& gradients, const AdamOptions& options) {
   if (!builder->ok()) return;
   builder->SetPhase(Phase::kOptimiser);
+  builder->At("adam");
   const ValueId power1 = AppendPower(builder, "adam/beta1_power", options.beta1);
   const ValueId power2 = AppendPower(builder, "adam/beta2_power", options.beta2);
   const ValueId rate = builder->Apply(OpKind::kAdamRate, {power1, power2}, {.alpha = options.rate});
   for (const auto& [parameter, gradient] : gradients) {
     if (!builder->ok()) return;
+    builder->At(builder->graph().value(parameter).name);
     AppendChain(builder, parameter, gradient, rate, options);
   }
 }
@@ -51,6 +53,8 @@ void AppendSgd(GraphBuilder* builder, const Gradients& gradients, float rate) {
   if (!builder->ok()) return;
   builder->SetPhase(Phase::kOptimiser);
   for (const auto& [parameter, gradient] : gradients) {
+    if (!builder->ok()) return;
+    builder->At(builder->graph().value(parameter).name);
     const ValueId next = builder->Apply(OpKind::kStepDown, {parameter, gradient}, {.alpha = rate});
     if (next == kNone) return;
     builder->Store(next, parameter);

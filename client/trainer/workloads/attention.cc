@@ -18,12 +18,14 @@ constexpr Initial kNormal = {Initial::Kind::kNormal, 0.02f};
 
 // x*W + b, with parameters of its own.
 ValueId AppendLinear(GraphBuilder* b, ValueId x, const std::string& name, int in, int out) {
+  b->At(name);
   const ValueId weight = b->Parameter(name + "/weight", {in, out}, kNormal);
   const ValueId bias = b->Parameter(name + "/bias", {1, out}, {});
   return b->Binary(OpKind::kAddRow, b->Gemm(x, weight), bias);
 }
 
 ValueId AppendNorm(GraphBuilder* b, ValueId x, const std::string& name, int width) {
+  b->At(name);
   const ValueId gain = b->Parameter(name + "/gain", {1, width}, kOne);
   const ValueId bias = b->Parameter(name + "/bias", {1, width}, {});
   return b->LayerNorm(x, gain, bias, 1e-5f);
@@ -35,13 +37,17 @@ ValueId AppendLayer(GraphBuilder* b, ValueId x, const WorkloadOptions& options, 
   const int width = options.width;
   const ValueId normed = AppendNorm(b, x, name + "/norm1", width);
   const ValueId qkv = AppendLinear(b, normed, name + "/qkv", width, 3 * width);
+  b->At(name + "/attention");
   const ValueId mixed = b->Attention(qkv, options.heads, options.seq).out;
   const ValueId projected = AppendLinear(b, mixed, name + "/project", width, width);
+  b->At(name + "/residual1");
   const ValueId middle = b->Binary(OpKind::kAdd, projected, x);
   const ValueId normed2 = AppendNorm(b, middle, name + "/norm2", width);
   const ValueId hidden = AppendLinear(b, normed2, name + "/up", width, 4 * width);
+  b->At(name + "/gelu");
   const ValueId active = b->Unary(OpKind::kGelu, hidden);
   const ValueId down = AppendLinear(b, active, name + "/down", 4 * width, width);
+  b->At(name + "/residual2");
   return b->Binary(OpKind::kAdd, down, middle);
 }
 
@@ -56,6 +62,7 @@ absl::StatusOr<graph::Graph> BuildAttention(const WorkloadOptions& options) {
   const ValueId tokens = b.InputIds("tokens", rows, Corpus::kVocabulary);
   const ValueId table = b.Parameter("embedding", {Corpus::kVocabulary, width}, kNormal);
   const ValueId places = b.Parameter("positions", {options.seq, width}, kNormal);
+  b.At("embedding");
   ValueId x = b.Binary(OpKind::kGather, table, tokens);
   x = b.Apply(OpKind::kAddTiled, {x, places}, {.period = options.seq});
   for (int layer = 0; layer < options.layers && b.ok(); ++layer) {

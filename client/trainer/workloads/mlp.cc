@@ -26,10 +26,15 @@ ValueId AppendBlock(GraphBuilder* b, ValueId x, int width, int layer) {
   const ValueId b1 = b->Parameter(name + "b1", row, {});
   const ValueId w2 = b->Parameter(name + "w2", square, normal);
   const ValueId b2 = b->Parameter(name + "b2", row, {});
+  b->At(name + "norm");
   const ValueId normed = b->LayerNorm(x, gain, bias, 1e-5f);
+  b->At(name + "up");
   const ValueId hidden = b->Binary(OpKind::kAddRow, b->Gemm(normed, w1), b1);
+  b->At(name + "gelu");
   const ValueId active = b->Unary(OpKind::kGelu, hidden);
+  b->At(name + "down");
   const ValueId out = b->Binary(OpKind::kAddRow, b->Gemm(active, w2), b2);
+  b->At(name + "residual");
   return b->Binary(OpKind::kAdd, out, x);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 
@@ -69,6 +70,29 @@ TEST(Convert, ABodyOfALaterVersionIsLeftOut) {
   auto inbound = FromProto(message);
   ASSERT_TRUE(inbound.ok());
   EXPECT_FALSE(inbound->has_value());
+}
+
+TEST(Convert, TellsDecisionsOfOneNameApartByANumber) {
+  const auto seen = Converted<session::WorkloadSeen>(ValidWorkload(3));
+  EXPECT_EQ(seen.row.spec.decisions[0].name, "a|b");
+  EXPECT_EQ(seen.row.spec.decisions[1].name, "a|b #2");
+  EXPECT_EQ(seen.row.spec.decisions[2].name, "a|b #3");
+}
+
+TEST(Convert, ANumberedNameIsTakenByNobodyAndStaysWithinItsLimit) {
+  v1::ShimMessage message = ValidWorkload(512);
+  const std::string longest(96, 'n');
+  for (v1::Decision& decision : *message.mutable_workload_seen()->mutable_decisions()) {
+    decision.set_name(longest);
+  }
+  message.mutable_workload_seen()->mutable_decisions(7)->set_name(longest.substr(3) + " #2");
+  const auto seen = Converted<session::WorkloadSeen>(message);
+  std::set<std::string> names;
+  for (const planner::DecisionSpec& decision : seen.row.spec.decisions) {
+    EXPECT_LE(decision.name.size(), 96u);
+    EXPECT_TRUE(names.insert(decision.name).second) << decision.name;
+  }
+  EXPECT_EQ(seen.row.spec.decisions[7].name, longest.substr(3) + " #2");
 }
 
 TEST(Convert, ReadsAHello) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "client/trainer/workloads/workload.h"
 #include "kernels/graph/fingerprint.h"
 
@@ -13,6 +15,32 @@ TEST(Workloads, AreListedByName) {
     EXPECT_GT(workload->options.width, 0);
     EXPECT_FALSE(workload->space.decisions.empty());
   }
+}
+
+TEST(Workloads, NameEveryDecisionOnceAndWithItsPlace) {
+  for (const std::string& name : WorkloadNames()) {
+    const auto workload = Make(name, {.layers = 3});
+    ASSERT_TRUE(workload.ok()) << workload.status();
+    std::set<std::string> names;
+    for (const fuse::Decision& decision : workload->space.decisions) {
+      EXPECT_TRUE(names.insert(decision.name).second) << decision.name;
+      EXPECT_LE(decision.name.size(), fuse::kLongestName) << decision.name;
+      for (const graph::NodeId site : decision.sites) {
+        const graph::Node& node = workload->graph->node(site);
+        EXPECT_TRUE(name == "chain" || !node.place.empty()) << decision.name;
+      }
+    }
+  }
+}
+
+TEST(Workloads, NameADecisionOfAllLayersByAllLayers) {
+  const auto workload = Make("attention", {.layers = 3});
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  bool all_layers = false;
+  for (const fuse::Decision& decision : workload->space.decisions) {
+    all_layers = all_layers || decision.name.find(" layer*/") != std::string::npos;
+  }
+  EXPECT_TRUE(all_layers);
 }
 
 TEST(Workloads, RefuseAnUnknownName) {
