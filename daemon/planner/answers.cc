@@ -96,7 +96,7 @@ void Tuning::State::ConfirmBuild(Session& s, Variant& v) {
   const Plan plan = v.plan;
   const Confirmation answer = table_.Confirm(plan, v.signature);
   if (answer.finding == Finding::kDistinct) {
-    Emit(KeepPlan{RecordOf(plan)});
+    NoteStanding(plan);
     // A scout has told what it was built for; the host's memory is worth more than its second
     // build.
     if (campaign_.stage == Stage::kScout) IssueDrop(s, v.id);

@@ -2,6 +2,7 @@
 // that has not come through here.
 #include <algorithm>
 
+#include "daemon/planner/standing.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -94,7 +95,16 @@ PlanRecord& Tuning::State::RecordOf(const Plan& plan) {
 void Tuning::State::Judge(const Plan& plan, Verdict verdict, const std::string& reason) {
   PlanRecord& record = RecordOf(plan);
   record.verdict = verdict;
-  record.reason = reason;
+  record.reason = reason.empty() ? StandingOf(record) : reason;
+  Emit(KeepPlan{record});
+}
+
+// A plan came further without a verdict on it.
+void Tuning::State::NoteStanding(const Plan& plan) {
+  PlanRecord& record = RecordOf(plan);
+  if (std::string standing = StandingOf(record); !standing.empty()) {
+    record.reason = std::move(standing);
+  }
   Emit(KeepPlan{record});
 }
 

@@ -135,9 +135,8 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
       if (!racing && ratio != kAbortedRatio) ring.Push(ratio - predicted);
     }
   }
-  PlanRecord& record = RecordOf(challenger);
-  record.pairs += pairs.size();
-  Emit(KeepPlan{record});
+  RecordOf(challenger).pairs += pairs.size();
+  NoteStanding(challenger);
 }
 
 void Tuning::State::RaceEnded(Session& s, const Race& race) {

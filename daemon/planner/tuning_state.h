@@ -73,7 +73,9 @@ class Tuning::State {
   bool MakeRoom(Session& s);
   void DropUnused(Session& s);
   PlanRecord& RecordOf(const Plan& plan);
+  // An empty reason is allowed where the verdict is no decision: standing.h has one.
   void Judge(const Plan& plan, Verdict verdict, const std::string& reason);
+  void NoteStanding(const Plan& plan);
 
   // -- explore.cc: the stages of a search
   bool ExploreStep(Session& s);

@@ -118,25 +118,6 @@ Json RunOf(const RunFacts& run, const SessionFacts& session) {
           {"reconnects", session.counters.reconnects}};
 }
 
-// What a verdict means where the daemon gave no sentence with it.
-std::string UsualReason(const std::string& verdict, bool built, int64_t pairs) {
-  if (verdict == "proposed") {
-    return built ? "built and runs differently; the search ended before measuring it"
-                 : "named; the search ended before building it";
-  }
-  if (verdict == "proven" && pairs > 0) return "computes the same; did not look like a win to race";
-  if (verdict == "proven") return "computes the same; the search ended before measuring it";
-  return "no reason was given";
-}
-
-void FillReasons(Json* job) {
-  for (Json& plan : (*job)["plans"]) {
-    if (plan["reason"] != "") continue;
-    plan["reason"] =
-        UsualReason(plan["verdict"], plan["signature"] != "", plan["pairs"].get<int64_t>());
-  }
-}
-
 // Lays the daemon's fields over the trainer's own; a field of the wrong type is left out, so that
 // the report stays readable whatever the daemon said.
 void LayOver(const Json& daemon, const Json& head, Json* job) {
@@ -178,7 +159,6 @@ Json BuildReport(const TrainOptions& options, const workloads::Workload& workloa
   if (daemon.is_object()) {
     job["reason"] = "";
     LayOver(daemon, report, &job);
-    FillReasons(&job);
   }
   job["run"] = RunOf(run, session);
   report["jobs"] = Json::array({std::move(job)});

@@ -42,6 +42,35 @@ TEST(Tuning, SettlesAWinnerAfterVerificationAndReplication) {
   EXPECT_GT(settled.cost.window, Nanos(0));
 }
 
+TEST(Tuning, GivesAReasonWithEveryVerdict) {
+  const sim::CostTable table = OneGoodOption();
+  std::set<Verdict> seen;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    sim::Host host(&table, {}, {}, {}, 300 + seed);
+    host.RunUntilEnd(host.Attach("job"), 20000);
+    for (const Action& action : host.actions()) {
+      const auto* keep = std::get_if<KeepPlan>(&action);
+      if (keep == nullptr) continue;
+      seen.insert(keep->record.verdict);
+      EXPECT_NE(keep->record.reason, "") << "seed " << 300 + seed;
+    }
+  }
+  for (Verdict wanted : {Verdict::kProposed, Verdict::kProven, Verdict::kWon, Verdict::kChampion}) {
+    EXPECT_TRUE(seen.contains(wanted)) << static_cast<int>(wanted);
+  }
+}
+
+TEST(Tuning, SaysHowFarAPlanCame) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 1);
+  host.RunUntilEnd(host.Attach("job"), 20000);
+  for (const auto& [plan, record] : host.plans()) {
+    if (record.verdict != Verdict::kProven) continue;
+    const std::string pairs = "after " + std::to_string(record.pairs) + " pair";
+    EXPECT_EQ(record.reason.find(pairs) != std::string::npos, record.pairs > 0) << record.reason;
+  }
+}
+
 TEST(Tuning, ForecastsBeforeItsFirstTrial) {
   const sim::CostTable table = OneGoodOption();
   sim::Host host(&table, {}, {}, {}, 2);
