@@ -40,7 +40,7 @@ struct Daemon::Parts {
   void StartTasks();
   void WatchSignals();
   void Admit(rpc::Server& server, UniqueFd socket);
-  void BuildReport(planner::SessionId session,
+  void BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
                    std::function<void(absl::StatusOr<std::string>)> answer);
 
   // daemon_run.cc; on the strand unless said otherwise

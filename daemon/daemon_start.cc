@@ -130,7 +130,9 @@ void Daemon::Parts::MakeSessions() {
 absl::Status Daemon::Parts::StartServers() {
   tuner = std::make_unique<rpc::TunerService>(
       loop, *sessions, *identities,
-      [this](planner::SessionId session, auto answer) { BuildReport(session, std::move(answer)); },
+      [this](planner::SessionId session, const planner::ReportProgress& latest, auto answer) {
+        BuildReport(session, latest.cost, std::move(answer));
+      },
       config.rpc);
   auto started = rpc::Server::Start({tuner.get(), history.get()}, config.rpc);
   if (!started.ok()) return started.status();
@@ -196,13 +198,13 @@ void Daemon::Parts::WatchSignals() {
 }
 
 // Everything the session caused is written first, then read.
-void Daemon::Parts::BuildReport(planner::SessionId session,
+void Daemon::Parts::BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
                                 std::function<void(absl::StatusOr<std::string>)> answer) {
   absl::Status taken = writer->Submit(
       storage::Durability::kSynced, [](storage::Store&) { return absl::OkStatus(); },
-      [this, session, answer](const absl::Status& written) {
+      [this, session, so_far, answer](const absl::Status& written) {
         if (!written.ok()) return answer(written);
-        history->Report(session, answer);
+        history->Report(session, so_far, answer);
       });
   if (!taken.ok()) answer(taken);
 }

@@ -78,9 +78,11 @@ Json EquivalenceOf(const Reader::SessionStory& story, const planner::Plan& plan)
   return Json();
 }
 
-// Costs of a session that has no outcome yet, from its finished races.
-planner::CostRecord CostOf(const Reader::SessionStory& story) {
+// An outcome has its costs. Before it there is what was said last, and without that what the store
+// knows of finished races.
+planner::CostRecord CostOf(const Reader::SessionStory& story, const planner::CostRecord& so_far) {
   if (story.outcome.has_value()) return story.outcome->record.cost;
+  if (so_far != planner::CostRecord{}) return so_far;
   planner::CostRecord cost;
   for (const storage::StoredRace& race : story.races) {
     if (race.record.session != story.session.id) continue;
@@ -146,12 +148,19 @@ Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race
           {"log_ratio", IntervalJson(record.effect)}};
 }
 
+std::string ReasonOf(const Reader::SessionStory& story) {
+  if (story.outcome.has_value()) return story.outcome->record.reason;
+  if (story.session.mode != planner::Mode::kTune) return "";
+  return "the search had not ended when this report was made; it goes on with this job or the next "
+         "of its kind";
+}
+
 void AddAnswer(const Reader::SessionStory& story, Json& job) {
   const planner::SettlementRecord* basis = Basis(story);
   const planner::Plan plan = FinalPlan(story);
   const bool won = basis != nullptr && basis->kind != SettlementKind::kNoWinner;
   job["settlement"] = basis != nullptr ? Json(Word(basis->kind)) : Json();
-  job["reason"] = story.outcome.has_value() ? story.outcome->record.reason : "";
+  job["reason"] = ReasonOf(story);
   job["plan"] = storage::PlanNames(story.workload.spec, plan);
   job["default_step_ns"] = basis != nullptr ? FiniteOrNull(basis->default_step_ns) : Json();
   job["settled_step_ns"] = basis != nullptr ? FiniteOrNull(basis->settled_step_ns) : Json();
@@ -175,8 +184,8 @@ void AddCosts(const planner::CostRecord& cost, Json& job) {
 
 }  // namespace
 
-Json JobReport(const Reader::SessionStory& story) {
-  const planner::CostRecord cost = CostOf(story);
+Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_far) {
+  const planner::CostRecord cost = CostOf(story, so_far);
   const std::vector<planner::DecisionSpec>& decisions = story.workload.spec.decisions;
   Json job;
   job["role"] = "";
@@ -202,8 +211,9 @@ Json JobReport(const Reader::SessionStory& story) {
   return job;
 }
 
-std::string JobReportText(const Reader::SessionStory& story) {
-  return JobReport(story).dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+std::string JobReportText(const Reader::SessionStory& story, const planner::CostRecord& so_far) {
+  return JobReport(story, so_far)
+      .dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 }  // namespace blazed::history

@@ -11,10 +11,12 @@ namespace blazed::history {
 using Json = nlohmann::ordered_json;  // keeps the order of fields, so that a report reads top down
 
 // Pure. `role` is left empty: only the program that ran the jobs knows which was first. A session
-// whose tuning has no outcome yet is `undecided`, with the costs that its finished races show.
-Json JobReport(const storage::Reader::SessionStory& story);
+// whose tuning has no outcome yet is `undecided`, with the costs `so_far`: those of its latest
+// progress, or, where they are empty, what its finished races show.
+Json JobReport(const storage::Reader::SessionStory& story, const planner::CostRecord& so_far = {});
 
 // The same as text; bytes that are no UTF-8 are replaced.
-std::string JobReportText(const storage::Reader::SessionStory& story);
+std::string JobReportText(const storage::Reader::SessionStory& story,
+                          const planner::CostRecord& so_far = {});
 
 }  // namespace blazed::history

@@ -222,12 +222,12 @@ grpc::ServerUnaryReactor* HistoryService::Explain(grpc::CallbackServerContext* c
   });
 }
 
-void HistoryService::Report(planner::SessionId session,
+void HistoryService::Report(planner::SessionId session, const planner::CostRecord& so_far,
                             std::function<void(absl::StatusOr<std::string>)> answer) {
-  const Taken taken = queue_.Add([this, session, answer] {
+  const Taken taken = queue_.Add([this, session, so_far, answer] {
     absl::StatusOr<storage::Reader::SessionStory> story = reader_->Story(session);
     if (!story.ok()) return answer(story.status());
-    answer(JobReportText(*story));
+    answer(JobReportText(*story, so_far));
   });
   if (taken == Taken::kFull) answer(Busy());
 }

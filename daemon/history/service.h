@@ -40,9 +40,10 @@ class HistoryService final : public v1::History::CallbackService {
   // Ends every watch with UNAVAILABLE and takes no further one; the first step of an orderly stop.
   void StopWatches() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // A session's report, for Tuner.GetReport. Runs on a query thread; `answer` is called exactly
-  // once. RESOURCE_EXHAUSTED where too many queries wait.
-  void Report(planner::SessionId session, std::function<void(absl::StatusOr<std::string>)> answer);
+  // A session's report, for Tuner.GetReport; `so_far` as in report.h. Runs on a query thread;
+  // `answer` is called exactly once. RESOURCE_EXHAUSTED where too many queries wait.
+  void Report(planner::SessionId session, const planner::CostRecord& so_far,
+              std::function<void(absl::StatusOr<std::string>)> answer);
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
                                       const v1::GetStatusRequest* request,

@@ -67,7 +67,7 @@ grpc::ServerUnaryReactor* TunerService::GetReport(grpc::CallbackServerContext* c
     absl::StatusOr<planner::SessionId> session = token ? sessions_.FindByToken(*token, principal)
                                                        : sessions_.FindByNumber(*number, principal);
     if (!session.ok()) return finish(session.status());
-    report_(*session, finish);
+    report_(*session, sessions_.Progress(*session), finish);
   });
   return reactor;
 }

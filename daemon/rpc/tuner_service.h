@@ -16,10 +16,10 @@ namespace blazed::rpc {
 
 class TunerService final : public v1::Tuner::CallbackService {
  public:
-  // Builds the report of a session when everything about it is written. Any thread; answers on any
-  // thread.
-  using Report =
-      std::function<void(planner::SessionId, std::function<void(absl::StatusOr<std::string>)>)>;
+  // Builds the report of a session when everything about it is written. `latest` is what was last
+  // said of a session that is attached. On the strand; answers on any thread.
+  using Report = std::function<void(planner::SessionId, const planner::ReportProgress& latest,
+                                    std::function<void(absl::StatusOr<std::string>)>)>;
 
   // All outlive the server that this is registered with. `sessions` is used on the strand only.
   TunerService(session::Loop& loop, session::SessionTable& sessions, IdentityTable& identities,

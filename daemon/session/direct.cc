@@ -65,6 +65,11 @@ void SessionTable::ExpireLease(const std::shared_ptr<Session>& session,
   Feed(*session, planner::LeaseExpired{session->id, lease});
 }
 
+planner::ReportProgress SessionTable::Progress(planner::SessionId id) const {
+  const std::shared_ptr<Session> session = Find(id);
+  return session == nullptr ? planner::ReportProgress{} : session->progress;
+}
+
 // At most four a second go out; what comes in between is merged and the last one is sent when it is
 // due.
 void SessionTable::Report(Session& session, const planner::ReportProgress& progress) {

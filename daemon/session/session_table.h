@@ -81,6 +81,7 @@ class SessionTable final : public Directed {
 
   // ---- from the tunings ----
   void Direct(planner::SessionId session, const Outbound& directive) override;
+  planner::ReportProgress Progress(planner::SessionId session) const override;
 
  private:
   struct Stream {

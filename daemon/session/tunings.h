@@ -27,6 +27,8 @@ class Directed {
  public:
   virtual ~Directed() = default;
   virtual void Direct(planner::SessionId session, const Outbound& directive) = 0;
+  // What was last said of a session; empty where it is not attached or nothing was said.
+  virtual planner::ReportProgress Progress(planner::SessionId session) const = 0;
 };
 
 class Tunings {

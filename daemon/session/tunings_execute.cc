@@ -83,7 +83,7 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
     return;
   }
   if (member.parked.empty()) {
-    planner::ReportProgress waiting;
+    planner::ReportProgress waiting = sessions_.Progress(session);  // counts and costs stand
     waiting.session = session;
     waiting.phase = planner::Phase::kWaiting;
     waiting.note = "another workload explores this device; waiting for a turn";

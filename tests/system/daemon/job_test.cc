@@ -13,6 +13,7 @@ namespace blazed::fakes {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 SyntheticHost HostWithAWinner() {
   SyntheticHost host;
@@ -49,6 +50,25 @@ TEST_F(DaemonJob, ASearchEndsInASettlementOfTheBestPlan) {
   shim.Bye();
   EXPECT_TRUE(shim.Finish().ok());
   EXPECT_EQ(daemon.Stop(), 0) << daemon.Log();
+}
+
+TEST_F(DaemonJob, AReportAmidTheSearchTellsWhatWasSpentSoFar) {
+  PrivateDaemon daemon(folder_.path());
+  ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
+  ScriptedShim shim(daemon.socket(), HostWithAWinner(), 1);
+  ASSERT_TRUE(shim.Attach().ok());
+  ASSERT_TRUE(shim.Describe());
+  ASSERT_TRUE(shim.PlayUntil([](const ScriptedResult& result) {
+    return result.progress && result.progress->search_pairs() > 0 && result.progress->builds() > 0;
+  })) << daemon.Log();
+  ASSERT_FALSE(shim.result().settled.has_value());
+  std::string json;
+  ASSERT_TRUE(shim.GetReport(&json).ok());
+  EXPECT_THAT(json, HasSubstr("\"outcome\":\"undecided\""));
+  EXPECT_THAT(json, HasSubstr("the search had not ended"));
+  EXPECT_THAT(json, Not(HasSubstr("\"search_pairs\":0,")));
+  EXPECT_THAT(json, Not(HasSubstr("\"builds\":0,")));
+  EXPECT_THAT(json, Not(HasSubstr("\"window_s\":0.0,")));
 }
 
 TEST_F(DaemonJob, AHostWithoutABetterPlanGetsNoWinner) {

@@ -143,6 +143,20 @@ TEST(Report, CountsFinishedRacesWhereThereIsNoOutcomeYet) {
   EXPECT_EQ(job["replication_pairs"], 7);
 }
 
+TEST(Report, TellsWhatASearchThatGoesOnHasCostSoFar) {
+  storage::Reader::SessionStory story = Settled();
+  const planner::CostRecord so_far = story.outcome->record.cost;
+  story.outcome.reset();
+  const Json job = JobReport(story, so_far);
+  EXPECT_EQ(job["outcome"], "undecided");
+  EXPECT_THAT(job["reason"].get<std::string>(), HasSubstr("had not ended"));
+  EXPECT_EQ(job["search_pairs"], 600);
+  EXPECT_EQ(job["builds"], so_far.builds);
+  EXPECT_EQ(job["probes"], so_far.probes);
+  EXPECT_GT(job["window_s"].get<double>(), 0);
+  EXPECT_FALSE(job["forecast"]["score"]["window_ratio"].is_null());
+}
+
 TEST(Report, ScoresTheForecast) {
   storage::Reader::SessionStory story = Settled();
   story.outcome->record.cost.window = std::chrono::seconds(40);

@@ -319,7 +319,7 @@ TEST_F(ServiceTest, MakesAReportOfAStoredSession) {
   absl::Mutex mutex;
   std::vector<absl::StatusOr<std::string>> answers;
   for (const planner::SessionId session : {7, 8}) {
-    service_->Report(session, [&](absl::StatusOr<std::string> report) {
+    service_->Report(session, {}, [&](absl::StatusOr<std::string> report) {
       absl::MutexLock lock(&mutex);
       answers.push_back(std::move(report));
     });

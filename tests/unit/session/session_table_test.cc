@@ -339,6 +339,38 @@ TEST_F(SessionTableTest, WorkloadsOfOneDeviceTakeTurns) {
   EXPECT_TRUE(loop_.RunUntil([&] { return second.link->Last<planner::RunPairs>() != nullptr; }));
 }
 
+TEST_F(SessionTableTest, WaitingForATurnForgetsNothingOfWhatWasSpent) {
+  options_.device_turn = absl::ZeroDuration();
+  table_->Reload(options_);
+  Client first = Described(Me("boot/1/1"), 1);
+  const planner::SessionId id = table_->Summaries().front().id;
+  const auto answer = [&](planner::DirectiveId after) {
+    const auto due = [&] {
+      const auto* pairs = first.link->Last<planner::RunPairs>();
+      return pairs != nullptr && pairs->lease > after;
+    };
+    EXPECT_TRUE(loop_.RunUntil(due));
+    const planner::RunPairs pairs = *first.link->Last<planner::RunPairs>();
+    planner::LeaseDone done;
+    done.lease = pairs.lease;
+    done.complete = true;
+    done.units.resize(2 * pairs.challenger_first.size(), planner::UnitTime{1'000'000, 0, 0});
+    EXPECT_TRUE(Say(first, done).ok());
+    return pairs.lease;
+  };
+  const planner::DirectiveId lease = answer(0);
+  loop_.Advance(absl::Seconds(1));  // progress is told once a second
+  const uint64_t spent = table_->Progress(id).cost.search_pairs;
+  EXPECT_GT(spent, 0u);
+  // The turn goes to the second session with the next answer.
+  Client second = Described(Me("boot/2/2"), 2);
+  answer(lease);
+  EXPECT_THAT(table_->Progress(id).note, HasSubstr("waiting for a turn"));
+  EXPECT_GE(table_->Progress(id).cost.search_pairs, spent);
+  EXPECT_TRUE(Say(first, Bye{}).ok());
+  EXPECT_EQ(table_->Progress(id), planner::ReportProgress{});
+}
+
 TEST_F(SessionTableTest, APauseSendsSessionsBackToTheDefault) {
   Client client = Described(Me());
   options_.pause = Pause::kOn;
