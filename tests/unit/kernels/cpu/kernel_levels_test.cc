@@ -69,8 +69,8 @@ std::vector<const KernelTable*> OtherLevels() {
 
 TEST(KernelLevels, AreKnown) {
   EXPECT_EQ(KernelsFor(1).level, 1);
-  if (OtherLevels().empty()) GTEST_SKIP() << "this processor has only the plain level";
-  EXPECT_EQ(KernelsFor(0).level, OtherLevels().back()->level);
+  const int best = OtherLevels().empty() ? 1 : OtherLevels().back()->level;
+  EXPECT_EQ(KernelsFor(0).level, best);
 }
 
 TEST(KernelLevels, GiveTheSameBitsForEveryTileOperation) {
