@@ -12,7 +12,7 @@ namespace {
 constexpr double kPlansPerToggle = 2.6;
 constexpr double kRacePairs = 40;  // of a race for a 1 % win at a scale of 1.5 %
 constexpr double kLongestNs = 9e18;
-constexpr double kRegretStepsPerPlan = 0.02;
+constexpr double kRegretStepsPerTrial = 0.025;  // of one pair of a proposal
 
 }  // namespace
 
@@ -32,7 +32,8 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   window = std::min(window, here.window_ns > 0 ? here.window_ns : kLongestNs);
   record.window = Nanos(static_cast<int64_t>(window));
   record.builds = static_cast<uint32_t>(plans);
-  record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerPlan * plans * here.step_ns));
+  const double trials = plans * profile.pairs_per_proposal;
+  record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerTrial * trials * here.step_ns));
   record.resolvable = 1 - std::exp(-profile.delta1);
   record.based_on = "this job's first " + std::to_string(pairs) + " pairs and a space of " +
                     std::to_string(here.toggles) + " options";

@@ -1,7 +1,9 @@
 // Pairs into verdicts.
 #include <algorithm>
+#include <cmath>
 
 #include "daemon/planner/interval.h"
+#include "daemon/planner/scale.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -85,17 +87,24 @@ void Tuning::State::TakeNoise(Session& s, const std::vector<PairSample>& pairs) 
   s.step_ns = Median(s.noise_step_ns);
 }
 
-// Time lost on the slower arm, against the plan in use.
+// Time lost on the slower arm, against the plan in use. A step that the machine held up says
+// nothing about its plan: a pair counts no further from what is `expected` of its ratio than noise
+// reaches.
 void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
-                                const std::vector<PairSample>& pairs) {
+                                const std::vector<PairSample>& pairs, double expected,
+                                double scale) {
   const bool champion_in_use = lease.champion == s.in_use;
   const Variant* other = s.Find(champion_in_use ? lease.challenger : lease.champion);
   const Plan plan = other == nullptr ? Plan{} : other->plan;
   double excess = 0;
   for (const PairSample& pair : pairs) {
-    if (pair.excluded || pair.champion_ns <= 0) continue;
-    const double d = pair.challenger_ns - pair.champion_ns;
-    excess += champion_in_use ? d : -d;
+    if (pair.excluded) continue;
+    if (pair.aborted) {
+      excess += std::max(0.0, pair.challenger_ns - s.step_ns);
+      continue;
+    }
+    const double ratio = HoldNear(LogRatio(pair), expected, scale);
+    excess += s.step_ns * std::expm1(champion_in_use ? -ratio : ratio);
   }
   if (lease.discard) excess *= 2;  // the warm step is as slow as the timed one
   s.ledger.AddExcess(plan, excess);
@@ -113,7 +122,6 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
   const RaceKind kind = racing ? s.race->terms().kind : RaceKind::kSearch;
   s.ledger.AddPairs(kind, pairs.size());
   campaign_.ledger.AddPairs(kind, pairs.size());
-  CountExcess(s, lease, pairs);
   ScaleRing& ring = s.ring(lease.discard);
   const double before = ring.scale();
   std::vector<double> ratios;
@@ -134,6 +142,9 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
     for (double ratio : held.values) {
       if (!racing && ratio != kAbortedRatio) ring.Push(ratio - predicted);
     }
+    // Pairs that agree speak for themselves.
+    const bool agree = held.values.size() > 1 && held.scale == before;
+    CountExcess(s, lease, pairs, agree ? Median(held.values) : predicted, before);
   }
   RecordOf(challenger).pairs += pairs.size();
   NoteStanding(challenger);

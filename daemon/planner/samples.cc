@@ -72,6 +72,10 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
 
 double LogRatio(const PairSample& pair) { return std::log(pair.champion_ns / pair.challenger_ns); }
 
+double HoldNear(double ratio, double expected, double scale) {
+  return std::clamp(ratio, expected - kReach * scale, expected + kReach * scale);
+}
+
 RobustRatios HoldOutliers(std::vector<double> ratios, double scale) {
   RobustRatios held{std::move(ratios), scale};
   std::vector<double>& values = held.values;

@@ -37,4 +37,7 @@ struct RobustRatios {
 };
 RobustRatios HoldOutliers(std::vector<double> ratios, double scale);
 
+// `ratio`, no further from `expected` than noise of this scale reaches.
+double HoldNear(double ratio, double expected, double scale);
+
 }  // namespace blazed::planner

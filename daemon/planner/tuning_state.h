@@ -98,7 +98,8 @@ class Tuning::State {
   void TakePairs(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   void TakeNoise(Session& s, const std::vector<PairSample>& pairs);
   void TakeTrial(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
-  void CountExcess(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  void CountExcess(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs,
+                   double expected, double scale);
   void CloseRace(Session& s);
   void RaceEnded(Session& s, const Race& race);
   void AfterSearchRace(Session& s, const Race& race);

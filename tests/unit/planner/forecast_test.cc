@@ -32,6 +32,45 @@ TEST(Forecast, IsWithinAFactorOfTwoInEightOfTen) {
   EXPECT_GE(within, 24) << "of 30, seeds from 7000, 7100 and 7200";
 }
 
+// One search without winners, so that every slower step is one slower than the default. Single
+// steps are held up, but never so long that they are cut short.
+struct Regret {
+  double forecast = 0, counted = 0, true_cost = 0;  // steps
+};
+Regret RegretOf(uint32_t boundaries, double sd, uint64_t seed) {
+  sim::TableSettings settings;
+  settings.boundaries = boundaries;
+  settings.choices = 4;
+  settings.winners = false;
+  const sim::CostTable table(settings, seed);
+  sim::HostSettings costs;
+  costs.noise.sd = sd;
+  costs.noise.outlier_high = 4;
+  sim::Host host(&table, costs, {}, {}, seed + 50);
+  const SessionId s = host.Attach("job");
+  EXPECT_TRUE(host.RunUntilEnd(s, 100000)) << seed;
+  const auto steps = [&costs](Nanos ns) { return static_cast<double>(ns.count()) / costs.step_ns; };
+  return {steps(host.forecast()->regret), steps(host.outcome(s)->cost.regret), host.lost_steps()};
+}
+
+TEST(Forecast, TellsTheRegretOfQuietAndOfLoudMachinesWithinTwice) {
+  for (uint64_t seed = 7300; seed < 7310; ++seed) {
+    for (const double sd : {0.015, 0.045}) {
+      const Regret regret = RegretOf(seed % 2 == 0 ? 34 : 134, sd, seed);
+      EXPECT_LT(regret.counted, 2 * regret.forecast) << "seed " << seed << " sd " << sd;
+      EXPECT_GT(regret.counted, regret.forecast / 2) << "seed " << seed << " sd " << sd;
+    }
+  }
+}
+
+TEST(Regret, IsThatOfThePlansAndNotOfStepsThatTheMachineHeldUp) {
+  for (uint64_t seed = 7300; seed < 7310; ++seed) {
+    const Regret regret = RegretOf(34, 0.015, seed);
+    EXPECT_LT(regret.counted, 1.4 * regret.true_cost) << "seed " << seed;
+    EXPECT_GT(regret.counted, regret.true_cost / 1.4) << "seed " << seed;
+  }
+}
+
 TEST(Forecast, GrowsWithSpaceNoiseAndTheCostOfVariants) {
   Surroundings here;
   here.toggles = 20;
