@@ -131,6 +131,7 @@ void Tuning::State::On(const ProbeDone& event) {
   Emit(KeepProbe{event.session, plan, event.summary, event.probe_ns});
   const uint32_t needed = s->burst ? 1 : config_.probe_batches;
   const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
+  campaign_.rejected_in_row = answer.passed ? 0 : campaign_.rejected_in_row + 1;
   if (answer.passed) {
     v->stage = VariantStage::kProven;
     if (record.verdict == Verdict::kProposed) Judge(plan, Verdict::kProven, {});

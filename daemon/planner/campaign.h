@@ -35,9 +35,10 @@ struct Campaign {
   uint32_t failed_replications = 0;
   uint32_t checks = 0;  // verifications and replications opened: they split alpha among themselves
 
-  std::vector<Plan> scouts;    // single changes still to build
-  std::vector<Plan> suspects;  // single changes of a plan that failed
-  std::vector<Plan> batch;     // proposals of this round
+  std::vector<Plan> scouts;      // single changes still to build
+  uint32_t rejected_in_row = 0;  // probes, since one passed
+  std::vector<Plan> suspects;    // single changes of a plan that failed
+  std::vector<Plan> batch;       // proposals of this round
   size_t batch_next = 0;
   std::optional<Plan> contender;
 

@@ -17,6 +17,7 @@ constexpr double kScoutSteps = 300;    // a scout of every single change may cos
 constexpr double kSearchShare = 0.65;  // of the window; the rest is for replication
 constexpr double kProbeSteps = 1.3;    // of one batch, in steps, until one was measured
 constexpr size_t kSuspectLot = 8;
+constexpr uint32_t kRejectedInRow = 8;
 
 Phase PhaseOf(Stage stage) {
   switch (stage) {
@@ -198,6 +199,7 @@ bool Tuning::State::SearchStep(Session& s) {
   if (campaign_.batch_next < campaign_.batch.size()) {
     return Prepare(s, campaign_.batch) && MeasureNext(s);
   }
+  if (ProbeChampionAgain(s)) return false;
   campaign_.contender = search_.RaceCandidate(campaign_.champion);
   if (campaign_.contender) return true;
   std::string why;
@@ -206,6 +208,17 @@ bool Tuning::State::SearchStep(Session& s) {
     return true;
   }
   FillBatch(s);
+  return true;
+}
+
+// What differs from the default on some batches only may have passed its probes. Where one plan
+// after another is rejected, what they share is the plan in use.
+bool Tuning::State::ProbeChampionAgain(Session& s) {
+  if (campaign_.rejected_in_row < kRejectedInRow) return false;
+  campaign_.rejected_in_row = 0;
+  const auto variant = Proven(s, campaign_.champion);
+  if (campaign_.champion.empty() || !variant) return false;
+  IssueProbe(s, {*variant}, config_.probe_batches);
   return true;
 }
 

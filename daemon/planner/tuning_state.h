@@ -86,6 +86,7 @@ class Tuning::State {
   bool ScoutStep(Session& s);
   bool SearchStep(Session& s);
   bool MeasureNext(Session& s);
+  bool ProbeChampionAgain(Session& s);
   void FillBatch(Session& s);
   void EndSearch(Session& s, const std::string& why);
   void EndUndecided(Session& s, const std::string& why);

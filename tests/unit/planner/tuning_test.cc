@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "client/sim/host.h"
@@ -69,6 +70,33 @@ TEST(Tuning, SaysHowFarAPlanCame) {
     const std::string pairs = "after " + std::to_string(record.pairs) + " pair";
     EXPECT_EQ(record.reason.find(pairs) != std::string::npos, record.pairs > 0) << record.reason;
   }
+}
+
+TEST(Tuning, ProbesThePlanInUseAgainWhereItsNeighboursAreRejectedOneAfterAnother) {
+  // Option 1 of decision 1 wins, and from then on fails every probe, alone or with others.
+  sim::CostTable table(std::vector<double>(40, 0.002));
+  table.SetCost(1, 1, -0.08);
+  sim::Host host(&table, {}, {}, {}, 7);
+  const SessionId s = host.Attach("job");
+  std::map<VariantId, Plan> plans;
+  int rejected = 0, rejected_before_demotion = 0;
+  host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<ProbeDone>(&body);
+    if (done == nullptr || host.in_use(s).empty()) return true;
+    for (const Action& action : host.actions()) {
+      if (const auto* build = std::get_if<BuildVariant>(&action))
+        plans[build->variant] = build->plan;
+    }
+    const Plan& plan = plans[done->variant];
+    if (std::find(plan.begin(), plan.end(), Choice{1, 1}) == plan.end()) return true;
+    done->summary.equivalence = Equivalence::kRejectedDifferent;
+    ++rejected;
+    if (plan == host.in_use(s)) rejected_before_demotion = rejected;
+    return true;
+  };
+  host.RunUntilEnd(s, 20000);
+  EXPECT_GT(rejected_before_demotion, 0) << "the plan in use was never probed again";
+  EXPECT_LE(rejected_before_demotion, 40);
 }
 
 TEST(Tuning, ForecastsBeforeItsFirstTrial) {
