@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kStreamsPerConnection = 32;
 constexpr int kMetadataBytes = 8 << 10;
+// A report grows with the search it tells of; this is what a shim takes.
+constexpr int kReplyBytes = 16 << 20;
 
 }  // namespace
 
@@ -23,7 +25,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const std::vector<grpc::Se
   grpc::ServerBuilder builder;
   for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes));
-  builder.SetMaxSendMessageSize(static_cast<int>(options.message_bytes));
+  builder.SetMaxSendMessageSize(kReplyBytes);
   grpc::ResourceQuota quota("blazed");
   quota.Resize(static_cast<size_t>(options.memory_mib) << 20);
   builder.SetResourceQuota(quota);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 
 #include "tests/fakes/private_daemon.h"
@@ -69,6 +70,22 @@ TEST_F(DaemonJob, AReportAmidTheSearchTellsWhatWasSpentSoFar) {
   EXPECT_THAT(json, Not(HasSubstr("\"search_pairs\":0,")));
   EXPECT_THAT(json, Not(HasSubstr("\"builds\":0,")));
   EXPECT_THAT(json, Not(HasSubstr("\"window_s\":0.0,")));
+}
+
+TEST_F(DaemonJob, AReportMayBeLargerThanAMessageThatIsRead) {
+  constexpr size_t kSmallestLimit = 65536;
+  const std::string config = folder_.path() + "/blazed.toml";
+  std::ofstream(config) << "[limits]\nmessage_bytes = " << kSmallestLimit << "\n";
+  PrivateDaemon daemon(folder_.path(), {"--config", config});
+  ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
+  SyntheticHost host;
+  for (int i = 0; i < 96; ++i) host.saving.push_back(i % 3 == 0 ? 0.01 : -0.01);
+  ScriptedShim shim(daemon.socket(), host, 5);
+  ASSERT_TRUE(shim.RunJob()) << shim.Finish().error_message() << daemon.Log();
+  std::string json;
+  const grpc::Status status = shim.GetReport(&json);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_GT(json.size(), kSmallestLimit);
 }
 
 TEST_F(DaemonJob, AHostWithoutABetterPlanGetsNoWinner) {
