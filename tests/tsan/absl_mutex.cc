@@ -36,19 +36,28 @@ void AfterLock(void* lock, unsigned flags) { __tsan_mutex_post_lock(lock, flags,
 void BeforeUnlock(void* lock, unsigned flags) { __tsan_mutex_pre_unlock(lock, flags); }
 void AfterUnlock(void* lock, unsigned flags) { __tsan_mutex_post_unlock(lock, flags); }
 
-// A wait gives the lock up and takes it again before it returns.
+// A wait gives the lock up and takes it again before it returns. Some of the library's waits call
+// another one of these: only the outermost tells.
 class Waiting {
  public:
   explicit Waiting(void* lock) : lock_(lock) {
+    if (depth_++ > 0) return;
     BeforeUnlock(lock_, 0);
     AfterUnlock(lock_, 0);
     BeforeLock(lock_, 0);
   }
-  ~Waiting() { AfterLock(lock_, 0); }
+  ~Waiting() {
+    if (--depth_ == 0) AfterLock(lock_, 0);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
 
  private:
+  static thread_local int depth_;
   void* lock_;
 };
+
+thread_local int Waiting::depth_ = 0;
 
 }  // namespace
 

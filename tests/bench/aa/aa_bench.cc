@@ -56,8 +56,7 @@ class Names {
 };
 
 // `same` makes every plan the default.
-absl::StatusOr<Json> RunOnce(const std::string& blazed, uint64_t seed, int64_t seconds,
-                             bool same) {
+absl::StatusOr<Json> RunOnce(const std::string& blazed, uint64_t seed, int64_t seconds, bool same) {
   std::string folder = "/tmp/blazed-aa-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr)
     return absl::InternalError("cannot make a folder under /tmp");
