@@ -56,6 +56,14 @@ absl::Status MakeFolder(const std::string& folder) {
                                                     strerror(errno), "; give --state DIR"));
 }
 
+// The signals that the daemon acts on, for the calling thread.
+void MaskSignals(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
+  pthread_sigmask(how, &set, nullptr);
+}
+
 absl::StatusOr<std::unique_ptr<storage::Store>> MakeStore(const Config& config,
                                                           storage::OpenReport& report) {
   if (config.store == StoreKind::kMemory) return std::make_unique<storage::MemoryStore>();
@@ -180,6 +188,7 @@ void Daemon::Parts::StartTasks() {
   tasks.Start(
       "control",
       [this] {
+        MaskSignals(SIG_UNBLOCK);
         loop.Run();
         return absl::OkStatus();
       },
@@ -193,6 +202,9 @@ void Daemon::Parts::StartTasks() {
 void Daemon::Parts::WatchSignals() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a failed write, as a full disk is
+  // Every thread that starts from here on inherits this; the control thread alone takes signals, so
+  // that none ends another's system call or waits for a thread that sleeps.
+  MaskSignals(SIG_BLOCK);
   signals = std::make_unique<boost::asio::signal_set>(loop.context(), SIGTERM, SIGINT, SIGHUP);
   loop.Post([this] { OnSignal(0); });
 }
