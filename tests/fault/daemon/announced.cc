@@ -58,6 +58,13 @@ std::string ReasonOf(const v1::ExplainReply& reply) {
   return "";
 }
 
+// What was announced. The countdown to the next check moves with every served step and is kept
+// when there is time.
+std::string LastingBytes(v1::SettlementRow row) {
+  row.clear_next_check_steps();
+  return row.SerializeAsString();
+}
+
 }  // namespace
 
 void Announced::Adopted(const Job& job, const v1::Adopt& adopt) {
@@ -87,7 +94,7 @@ void Announced::Listed(const v1::SettlementRow& row) {
   std::lock_guard lock(mutex_);
   Told& told = all_[row.id()];
   told.settlement = row.id();
-  if (told.row.empty()) told.row = row.SerializeAsString();
+  if (told.row.empty()) told.row = LastingBytes(row);
 }
 
 void Announced::Explained(const v1::ExplainReply& reply) {
@@ -145,7 +152,7 @@ std::vector<std::string> Announced::MissingFrom(const std::vector<v1::Settlement
     } else if (!told.facts.empty() && told.facts != FactsOf(*found->second)) {
       missing.push_back(absl::StrCat("settlement ", id, " was told as ", told.facts,
                                      " and is stored as ", FactsOf(*found->second)));
-    } else if (!told.row.empty() && told.row != found->second->SerializeAsString()) {
+    } else if (!told.row.empty() && told.row != LastingBytes(*found->second)) {
       v1::SettlementRow answered;
       answered.ParseFromString(told.row);
       missing.push_back(absl::StrCat("settlement ", id, " was answered as ",

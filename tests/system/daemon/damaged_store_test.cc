@@ -114,7 +114,8 @@ TEST_F(DaemonDamagedStore, TheNewestBackupTakesItsPlaceAndIsServed) {
   PrivateDaemon daemon(folder_.path());
   ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
   ASSERT_NO_FATAL_FAILURE(ExpectKeptAndSaid(daemon));
-  EXPECT_THAT(StatusOf(daemon).store_opening().detail(), HasSubstr("the backup " + names_.backups()));
+  EXPECT_THAT(StatusOf(daemon).store_opening().detail(),
+              HasSubstr("the backup " + names_.backups()));
   ScriptedShim shim(daemon.socket(), Host(), 2);
   ASSERT_TRUE(shim.RunJob()) << shim.Finish().error_message() << daemon.Log();
   EXPECT_EQ(shim.result().settled->settlement_id(), settlement_);
