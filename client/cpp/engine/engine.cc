@@ -108,7 +108,6 @@ void Engine::OnFreshSession() {
   queue_.clear();
   answers_.Clear();
   lease_.reset();
-  lease_step_open_ = false;
   probe_id_.reset();
   probe_items_.clear();
   settled_ = false;
@@ -173,7 +172,7 @@ uint64_t Engine::BeginStep(uint64_t step) {
 }
 
 void Engine::EndStep(uint64_t step, uint32_t flags) {
-  if (lease_step_open_) {
+  if (lease_.has_value() && lease_->step_open()) {
     EndLeaseStep(flags);
     UpdateHot();
   } else if (ServiceTimer::Covers(step) && timer_.End(step, clock_.Now(), flags)) {
@@ -203,8 +202,7 @@ void Engine::Work() {
 }
 
 bool Engine::BeginLeaseStep(uint64_t step) {
-  if (lease_step_open_) {  // begun and never ended
-    lease_step_open_ = false;
+  if (lease_->step_open()) {  // begun and never ended
     drained_ = false;
     lease_->RestartUnit();
   }
@@ -220,15 +218,13 @@ bool Engine::BeginLeaseStep(uint64_t step) {
     if (ops_.device_clock_ns != nullptr) device_ns = ops_.device_clock_ns(ops_.user);
   }
   lease_->Begin(step, now, device_ns);
-  lease_step_open_ = true;
   drained_ = false;
   return true;
 }
 
 void Engine::EndLeaseStep(uint32_t flags) {
-  lease_step_open_ = false;
   uint64_t now = clock_.Now();
-  lease_->AddFlags(flags);
+  lease_->EndStep(flags);
   const uint32_t variant = lease_->variant();
   if (lease_->MustAbort(now - lease_->step_began_ns())) {
     lease_->AbortUnit(DrainedPoint(now));

@@ -165,7 +165,6 @@ class Engine {
   uint64_t acted_order_ = 0;  // of the latest lease or adoption followed
   Answers answers_;
   std::optional<Lease> lease_;
-  bool lease_step_open_ = false;
   bool drained_ = false;              // nothing ran since the last drained point
   std::optional<uint64_t> probe_id_;  // of the probe in progress
   std::vector<ProbeItem> probe_items_;

@@ -36,6 +36,7 @@ bool Lease::IsChallenger() const {
 void Lease::Begin(uint64_t step, uint64_t now, uint64_t device_ns) {
   if (!begun_) done_.first_step = step;
   begun_ = true;
+  step_open_ = true;
   step_began_ns_ = now;
   if (NeedsDrainedPoint()) {
     timed_from_ns_ = now;
@@ -43,7 +44,13 @@ void Lease::Begin(uint64_t step, uint64_t now, uint64_t device_ns) {
   }
 }
 
+void Lease::EndStep(uint32_t flags) {
+  step_open_ = false;
+  flags_ |= flags;
+}
+
 void Lease::StartUnit() {
+  step_open_ = false;
   step_in_unit_ = 0;
   flags_ = 0;
 }

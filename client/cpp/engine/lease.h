@@ -40,6 +40,9 @@ class Lease {
 
   // A step begins now. `device_ns`: the device's clock at a drained point, 0 for none.
   void Begin(uint64_t step, uint64_t now, uint64_t device_ns);
+  // A step of this lease began and has not ended. It dies with the lease.
+  bool step_open() const { return step_open_; }
+  void EndStep(uint32_t flags);
 
   // The step that began ends; true where it is its unit's last: make a drained point, then
   // CloseUnit.
@@ -50,7 +53,6 @@ class Lease {
     return IsTrial() && pairs_.abort_step_ns != 0 && step_ns > pairs_.abort_step_ns;
   }
 
-  void AddFlags(uint32_t flags) { flags_ |= flags; }
   void NextStep() { ++step_in_unit_; }
   void CloseUnit(uint64_t now, uint64_t device_ns);
   void AbortUnit(uint64_t now);
@@ -70,6 +72,7 @@ class Lease {
   uint64_t deadline_ns_;
   StepsDone done_;
   bool begun_ = false;
+  bool step_open_ = false;
   uint32_t step_in_unit_ = 0;
   uint32_t flags_ = 0;
   uint64_t step_began_ns_ = 0;

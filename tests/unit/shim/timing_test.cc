@@ -167,6 +167,38 @@ TEST_F(TimingTest, AStepBegunAndNotEndedStartsItsUnitAgain) {
   EXPECT_EQ(LastDone().units(0).host_ns(), 200u);
 }
 
+// A lease can end between a step's begin and the next one; the end of that next step is no longer
+// the lease's.
+TEST_F(TimingTest, AStepBegunAndNotEndedGoesWithItsLeaseWhereTheDaemonStandsDown) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 4);
+  Step();
+  engine->BeginStep(++step);
+  daemon.OrdersStand(1);
+  EXPECT_EQ(Step(), 0u);
+  ASSERT_EQ(daemon.Sent(v1::ShimMessage::kStepsDone).size(), 1u);
+  EXPECT_EQ(LastDone().units_size(), 1);
+  blz_status_info info{};
+  engine->FillStatus(info);
+  EXPECT_EQ(info.units, 1u) << "a unit was timed after its lease had ended";
+  Steps(3);
+  EXPECT_EQ(daemon.Sent(v1::ShimMessage::kStepsDone).size(), 1u);
+}
+
+TEST_F(TimingTest, AStepBegunAndNotEndedGoesWithItsLeaseWhereTheSessionIsAFreshOne) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 4);
+  engine->BeginStep(++step);
+  daemon.Welcomes(WireMode::kTune, 2);
+  Steps(3);
+  EXPECT_TRUE(daemon.Sent(v1::ShimMessage::kStepsDone).empty());
+  blz_status_info info{};
+  engine->FillStatus(info);
+  EXPECT_EQ(info.units, 0u);
+}
+
 TEST_F(TimingTest, SixteenOfEvery256StepsMakeAWindow) {
   Start();
   for (int i = 0; i < 600; ++i) {
