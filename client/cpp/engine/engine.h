@@ -102,7 +102,6 @@ class Engine {
     uint32_t batches_left = 0;
     equivalence::Summary summary;
     uint64_t ns = 0;
-    uint64_t last_step = 0;  // whose batch it saw
   };
   void StartProbe(const Probe& probe);
   bool RunProbePoint();

@@ -61,10 +61,12 @@ void Engine::StartProbe(const Probe& probe) {
 bool Engine::RunProbePoint() {
   bool any = false;
   for (ProbeItem& item : probe_items_) {
-    if (item.batches_left == 0 || item.last_step == step_) continue;
+    if (item.batches_left == 0) continue;
+    Variant& variant = *variants_.Find(item.variant);
+    if (variant.probed_step == step_) continue;
     if (any && !BudgetLeft()) return false;
     any = true;
-    CheckOnce(item, *variants_.Find(item.variant));
+    CheckOnce(item, variant);
     if (item.batches_left == 0) AnswerProbe(item);
   }
   return std::all_of(probe_items_.begin(), probe_items_.end(),
@@ -72,7 +74,7 @@ bool Engine::RunProbePoint() {
 }
 
 void Engine::CheckOnce(ProbeItem& item, Variant& variant) {
-  item.last_step = step_;
+  variant.probed_step = step_;
   Prober::Outcome outcome = prober_.Check(variant.handle);
   JudgeSignatures(outcome, variant);
   probe_ns_ += outcome.ns;

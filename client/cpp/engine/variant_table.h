@@ -18,6 +18,7 @@ struct Variant {
   Digest signature{};         // of its latest run
   Digest probed_signature{};  // of the runs that passed
   uint32_t passed = 0;        // consecutive live batches, all under probed_signature
+  uint64_t probed_step = 0;   // whose batch it saw last, under whichever probe: one batch, one pass
   bool rejected = false;      // failed a probe: for the life of the process
   uint64_t build_ns = 0;
   uint64_t peak_bytes = 0;

@@ -77,6 +77,18 @@ TEST_F(ProofTest, ThreeLiveBatchesAreThreeSteps) {
   EXPECT_EQ(host.probes[1], 3);
 }
 
+// The same batch again proves nothing, whoever asks.
+TEST_F(ProofTest, ThreeProbesOfOneStepAreNotThreeLiveBatches) {
+  Start();
+  OrderBuild(1, Behaviour::kGood);
+  for (uint64_t probe = 9; probe < 12; ++probe) daemon.Orders(Probe{probe, {1}, 1});
+  OrderPairs(77, 0, 1);
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(Step(), 0u);
+    EXPECT_EQ(host.probes[1], i);
+  }
+}
+
 TEST_F(ProofTest, VariantsUnderOneProbeShareOneReference) {
   Start();
   OrderBuild(1, Behaviour::kGood);
