@@ -1,5 +1,4 @@
 // Which directives are followed, and the rules they meet first.
-#include <algorithm>
 #include <utility>
 
 #include "client/cpp/engine/engine.h"
@@ -63,10 +62,6 @@ bool Engine::MayTry() const {
 }
 
 bool Engine::MayBuild() const { return granted_ == BLZ_MODE_PINNED || MayTry(); }
-
-uint32_t Engine::BatchesNeeded() const {
-  return std::max(config_.probe_batches, link_.welcome.probe_batches);
-}
 
 std::optional<Refusal> Engine::WhyNotLive(uint32_t id) {
   if (id == 0) return std::nullopt;

@@ -91,8 +91,11 @@ void Engine::Poll() {
 void Engine::TakeLink() {
   LinkState state;
   if (!channel_.TakeLinkState(state)) return;
-  const bool fresh = state.generation != link_.generation && link_.generation != 0;
+  const bool opened = state.generation != link_.generation;
+  const bool fresh = opened && link_.generation != 0;
   link_ = std::move(state);
+  // Not moved by a resume: what was proven would turn unproven in the middle of its races.
+  if (opened) session_batches_ = link_.welcome.probe_batches;
   if (fresh) OnFreshSession();
   if (link_.stage != LinkStage::kUp) {
     Say(BLZ_LOG_WARNING, link_.reason.empty() ? "the link to the daemon ended" : link_.reason);

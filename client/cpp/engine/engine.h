@@ -5,6 +5,7 @@
 // Session's thread only. All I/O is behind Channel; all time comes from Clock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -114,7 +115,7 @@ class Engine {
   bool Frozen(uint64_t now) const;
   bool MayTry() const;    // leases of a challenger
   bool MayBuild() const;  // builds and probes
-  uint32_t BatchesNeeded() const;
+  uint32_t BatchesNeeded() const { return std::max(config_.probe_batches, session_batches_); }
   // Nothing: the variant may touch a live step.
   std::optional<Refusal> WhyNotLive(uint32_t variant);
   uint64_t HandleOf(uint32_t variant);
@@ -146,6 +147,7 @@ class Engine {
   const uint64_t attached_ns_;
 
   LinkState link_;
+  uint32_t session_batches_ = 0;  // probe_batches of the session's first Welcome
   blz_mode granted_ = BLZ_MODE_OBSERVE;
   std::vector<GraphSeen> graphs_;
   std::optional<WorkloadSeen> workload_;

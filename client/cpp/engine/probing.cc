@@ -1,4 +1,6 @@
-// Probes: each live batch gives every variant under probe at most one pass.
+// Probes: each live batch gives every variant under probe at most one pass. A probe goes on until
+// the variant is proven for this session, also where the daemon asked for fewer batches: it does not
+// know what the job asks for, and a variant short of its proof could never run.
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +53,9 @@ void Engine::StartProbe(const Probe& probe) {
     } else {
       ProbeItem item;
       item.variant = id;
-      item.batches_left = probe.batches;
+      const uint32_t needed = BatchesNeeded();
+      const uint32_t missing = needed > variant->passed ? needed - variant->passed : 0;
+      item.batches_left = std::max(probe.batches, missing);
       probe_items_.push_back(std::move(item));
     }
   }

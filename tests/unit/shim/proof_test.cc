@@ -116,27 +116,74 @@ TEST_F(ProofTest, AnUnprovenVariantIsNeverRun) {
   EXPECT_EQ(refusals[1].reason(), v1::REFUSAL_REASON_NOT_PROVEN);
 }
 
-TEST_F(ProofTest, TwoBatchesAreNoProof) {
+// Who asks for how many batches, and after how many of them the variant is proven.
+struct Asked {
+  uint32_t job;
+  uint32_t welcome;
+  uint32_t probe;
+  int needed;
+};
+class BatchesAsked : public EngineTest, public testing::WithParamInterface<Asked> {};
+
+TEST_P(BatchesAsked, TheStrictestDecidesAndTheProbeGoesOnUntilThen) {
+  config.probe_batches = GetParam().job;
+  daemon.link.welcome.probe_batches = GetParam().welcome;
   Start();
   OrderBuild(1, Behaviour::kGood);
-  OrderProbe(1, 2);
-  OrderPairs(77, 0, 1);
-  Steps(6);
-  EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_NOT_PROVEN);
-  EXPECT_EQ(ran, std::vector<uint64_t>(6, 0));
+  OrderProbe(1, GetParam().probe);
+  OrderPairs(77, 0, 1, 1);
+  Steps(GetParam().needed - 1);
+  EXPECT_TRUE(daemon.Sent(v1::ShimMessage::kProbeDone).empty());
+  Steps(2);
+  const auto done = daemon.Sent(v1::ShimMessage::kProbeDone);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].probe_done().passed_batches(), static_cast<uint32_t>(GetParam().needed));
+  EXPECT_EQ(daemon.Sent(v1::ShimMessage::kStepsDone).size(), 1u);
+  EXPECT_TRUE(daemon.Refusals().empty());
 }
 
-TEST_F(ProofTest, TheDaemonCanAskForMoreBatchesNeverForFewer) {
-  daemon.link.welcome.probe_batches = 5;
+INSTANTIATE_TEST_SUITE_P(Each, BatchesAsked,
+                         testing::Values(Asked{3, 3, 2, 3}, Asked{3, 1, 1, 3}, Asked{7, 3, 3, 7},
+                                         Asked{3, 5, 3, 5}, Asked{3, 3, 6, 6},
+                                         Asked{20, 3, 16, 20}));
+
+TEST_F(ProofTest, AProvenVariantIsProbedForAsManyBatchesAsWereAsked) {
   Start();
-  OrderBuild(1, Behaviour::kGood);
-  OrderProbe(1, 3);
-  OrderPairs(77, 0, 1);
-  Steps(5);
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  daemon.Orders(Probe{9, {1}, 1});
+  Steps(4);
+  EXPECT_EQ(host.probes[handle], 4);
+}
+
+// A daemon that reads its configuration again asks later sessions for more.
+TEST_F(ProofTest, AResumedStreamAsksForNoMoreThanTheSessionsFirstWelcome) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  daemon.Loses("gone");
+  daemon.link.welcome.probe_batches = 9;
+  daemon.Welcomes();
+  OrderPairs(77, 0, 1, 1);
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(Step(), handle);
+  EXPECT_TRUE(daemon.Refusals().empty());
+}
+
+TEST_F(ProofTest, AFreshSessionAsksForWhatItsOwnWelcomeSays) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderAdopt(1);
+  Step();
+  daemon.link.welcome.probe_batches = 5;
+  daemon.Welcomes(WireMode::kTune, 2);
+  daemon.Orders(Build{1, 1, PlanOf(Behaviour::kGood), 0});
+  OrderPairs(77, 0, 1, 1);
+  Step();
   EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_NOT_PROVEN);
-  daemon.Orders(Probe{9, {1}, 2});
+  daemon.Orders(Probe{9, {1}, 1});
   OrderPairs(78, 0, 1, 1);
   Steps(4);
+  const auto done = daemon.Sent(v1::ShimMessage::kProbeDone);
+  EXPECT_EQ(done.back().probe_done().passed_batches(), 5u);
   EXPECT_EQ(daemon.Sent(v1::ShimMessage::kStepsDone).size(), 1u);
 }
 

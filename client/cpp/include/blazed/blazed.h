@@ -202,7 +202,8 @@ typedef struct blz_options {
   const blz_label* environment; /* what a measurement is valid for; at most 32 */
   size_t environment_count;
   uint64_t extra_memory_bytes; /* peak memory a variant may use above the default's */
-  uint32_t probe_batches;      /* live batches a variant must pass; at least 3 always apply */
+  uint32_t probe_batches;      /* live batches a variant must pass; 3 and what the daemon asks for
+                                  always apply. Each further one costs a probe a variant */
   uint64_t
       point_budget_ns; /* builds and probes begun in one blz_step_begin stop after this; 0: 200 ms.
                           One build or probe is never split, so a single one may take longer */
