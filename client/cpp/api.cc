@@ -108,8 +108,11 @@ void CopyOut(const blz_status_info& from, blz_status_info* out) {
 }
 
 [[gnu::noinline]] void EndWindow(blz_session* session) {
+  if (session->inside) return;
+  session->inside = true;
   session->engine->OnServiceWindow(*session->timer);
-  TakeOver(session);
+  session->inside = false;
+  if (!session->InForkedChild()) TakeOver(session);
 }
 
 }  // namespace

@@ -145,10 +145,7 @@ bool Engine::LearnSignature(uint64_t handle, Digest& signature) {
 
 void Engine::DropVariant(uint32_t id) {
   if (id == 0) return;
-  if (champion_ == id) {
-    SetChampion(0);
-    settled_ = false;
-  }
+  if (champion_ == id) FallBack("the daemon dropped the plan in use");
   Variant taken;
   if (variants_.Take(id, taken)) DropHandle(taken.handle);
 }

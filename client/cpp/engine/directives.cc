@@ -77,16 +77,12 @@ uint64_t Engine::HandleOf(uint32_t id) {
   return variant == nullptr ? 0 : variant->handle;
 }
 
-bool Engine::SignatureHolds(uint32_t id) {
-  Variant* variant = id == 0 ? nullptr : variants_.Find(id);
-  if (variant == nullptr) return true;
+bool Engine::SignatureHolds(Variant& variant) {
   Digest observed{};
-  ops_.signature(ops_.user, variant->handle, observed.data());
-  if (!variant->ObserveSignature(observed)) return true;
-  if (champion_ == id) {
-    SetChampion(0);
-    settled_ = false;
-    Say(BLZ_LOG_WARNING, "the plan in use ran under another signature than it was proven with");
+  ops_.signature(ops_.user, variant.handle, observed.data());
+  if (!variant.ObserveSignature(observed)) return true;
+  if (champion_handle_ == variant.handle) {
+    FallBack("the plan in use ran under another signature than it was proven with");
   }
   return false;
 }
@@ -156,13 +152,17 @@ void Engine::SetChampion(uint32_t id) {
   DropOrphan();
 }
 
-void Engine::StandDown(uint32_t stand_reason, const std::string& why) {
-  if (lease_.has_value()) FinishLease();
+void Engine::FallBack(const std::string& why) {
   SetChampion(0);
   settled_ = false;
   adopted_ = {};
-  stand_reason_ = stand_reason;
   Say(BLZ_LOG_WARNING, why);
+}
+
+void Engine::StandDown(uint32_t stand_reason, const std::string& why) {
+  if (lease_.has_value()) FinishLease();
+  FallBack(why);
+  stand_reason_ = stand_reason;
 }
 
 }  // namespace blazed::shim

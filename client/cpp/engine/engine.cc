@@ -228,7 +228,7 @@ bool Engine::BeginLeaseStep(uint64_t step) {
 void Engine::EndLeaseStep(uint32_t flags) {
   uint64_t now = clock_.Now();
   lease_->EndStep(flags);
-  const uint32_t variant = lease_->variant();
+  const uint32_t id = lease_->variant();
   if (lease_->MustAbort(now - lease_->step_began_ns())) {
     lease_->AbortUnit(DrainedPoint(now));
   } else if (!lease_->EndsUnit()) {
@@ -240,8 +240,9 @@ void Engine::EndLeaseStep(uint32_t flags) {
     lease_->CloseUnit(now, has_clock ? ops_.device_clock_ns(ops_.user) : 0);
   }
   ++units_;
-  if (!SignatureHolds(variant)) {
-    VoidLease(variant);
+  Variant* variant = variants_.Find(id);
+  if (variant != nullptr && !SignatureHolds(*variant)) {
+    VoidLease(id);
   } else if (lease_->Complete() || lease_->Aborted()) {
     FinishLease();
   }
@@ -275,7 +276,8 @@ void Engine::VoidLease(uint32_t variant) {
 }
 
 void Engine::OnServiceWindow(const ServiceTimer& timer) {
-  if (champion_ != 0 && !SignatureHolds(champion_)) return;
+  Variant* used = orphan_.has_value() ? &*orphan_ : variants_.Find(champion_);
+  if (used != nullptr && !SignatureHolds(*used)) return;  // it timed another plan than was adopted
   if (link_.generation == 0 || !workload_.has_value() || orphan_.has_value()) return;
   const bool queued = ops_.drain != nullptr;
   Outgoing message;

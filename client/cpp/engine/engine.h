@@ -119,9 +119,9 @@ class Engine {
   // Nothing: the variant may touch a live step.
   std::optional<Refusal> WhyNotLive(uint32_t variant);
   uint64_t HandleOf(uint32_t variant);
-  // After live steps: a variant that ran under another signature goes back to unproven. False
-  // there.
-  bool SignatureHolds(uint32_t variant);
+  // After a run: a variant that ran under another signature goes back to unproven, and where it is
+  // the plan in use, the default runs from the next step on. False there.
+  bool SignatureHolds(Variant& variant);
   bool PaceAllows() const {
     const uint64_t elapsed = clock_.Now() - attached_ns_;
     return build_ns_ + probe_ns_ <= kFreeWorkNs + elapsed / kWorkShare;
@@ -129,6 +129,9 @@ class Engine {
   bool BudgetLeft() const { return clock_.Now() - point_start_ns_ < config_.point_budget_ns; }
 
   void SetChampion(uint32_t variant);
+  // The plan in use is no longer to be had: the default runs until the next Adopt. Service windows
+  // name what runs, so the daemon hears of it also where it asked for none of this.
+  void FallBack(const std::string& why);
   void StandDown(uint32_t stand_reason, const std::string& why);
   void Answer(DirectiveKind kind, uint64_t id, const std::string& body);
   void Refuse(DirectiveKind kind, uint64_t id, uint32_t variant, Refusal reason,

@@ -102,12 +102,10 @@ void Engine::CheckOnce(ProbeItem& item, Variant& variant) {
 // Agreement between two runs of one plan says nothing.
 void Engine::JudgeSignatures(Prober::Outcome& outcome, Variant& variant) {
   Digest of_default{};
-  Digest of_variant{};
   ops_.signature(ops_.user, 0, of_default.data());
-  ops_.signature(ops_.user, variant.handle, of_variant.data());
-  variant.ObserveSignature(of_variant);
+  SignatureHolds(variant);
   if (!equivalence::Passed(outcome.summary.verdict)) return;
-  if (of_variant == of_default || IsZero(of_variant)) {
+  if (variant.signature == of_default || IsZero(variant.signature)) {
     outcome.summary.verdict = Verdict::kInconclusive;
     outcome.note = "the variant and the default ran under one signature";
   } else if (of_default != workload_->default_signature) {
@@ -129,13 +127,13 @@ void Engine::AnswerProbe(const ProbeItem& item) {
 
 void Engine::OnRejected(const Variant& variant, Verdict verdict) {
   ++rejected_;
-  const uint32_t id = variant.id;
-  if (champion_ == id) {
-    SetChampion(0);
-    settled_ = false;
+  const std::string why = "variant " + std::to_string(variant.id) +
+                          " failed its probe: " + equivalence::VerdictName(verdict);
+  if (champion_ == variant.id) {
+    FallBack(why);
+  } else {
+    Say(BLZ_LOG_WARNING, why);
   }
-  Say(BLZ_LOG_WARNING,
-      "variant " + std::to_string(id) + " failed its probe: " + equivalence::VerdictName(verdict));
 }
 
 }  // namespace blazed::shim

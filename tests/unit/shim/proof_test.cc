@@ -296,6 +296,25 @@ TEST_F(ProofTest, AServiceProbeThatFailsStandsTheChampionDown) {
   EXPECT_EQ(info.rejected, 1u);
 }
 
+// Its numbers are right and it is not what was proven: what it was settled on is not what runs.
+TEST_F(ProofTest, AServiceProbeUnderAnotherSignatureStandsTheChampionDown) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderAdopt(1, true);
+  EXPECT_EQ(Step(), handle);
+  host.signatures[handle] = DigestOf(9);
+  daemon.Orders(Probe{9, {1}, 1});
+  OrderPairs(77, 1, 0, 1);
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_NOT_PROVEN);
+  blz_status_info info{};
+  engine->FillStatus(info);
+  EXPECT_EQ(info.champion, 0u);
+  EXPECT_EQ(info.settled, 0u);
+  EXPECT_EQ(info.settlement, BLZ_SETTLEMENT_NONE);
+}
+
 TEST_F(ProofTest, ADefaultUnderAnotherSignatureProvesNothing) {
   Start();
   host.signatures[0] = DigestOf(55);

@@ -250,6 +250,36 @@ TEST_F(TimingTest, AChampionWhoseSignatureChangedIsStoodDownByItsWindow) {
   host.signatures[handle] = DigestOf(3);
   while (step < 300) Step();
   EXPECT_EQ(ran.back(), 0u);
+  blz_status_info info{};
+  engine->FillStatus(info);
+  EXPECT_EQ(info.champion, 0u);
+  EXPECT_EQ(info.settled, 0u);
+  EXPECT_EQ(info.settlement, BLZ_SETTLEMENT_NONE) << "no settled plan is in use";
+  // No window of another plan under the settled one's name, and then what runs by its own.
+  while (step < 1100) Step();
+  ASSERT_EQ(daemon.windows.size(), 3u);
+  for (const ServiceWindow& window : daemon.windows) EXPECT_EQ(window.variant, 0u);
+  EXPECT_EQ(daemon.windows[0].first_step, 512u);
+}
+
+TEST_F(TimingTest, AnOrphanWhoseSignatureChangedIsStoodDownByItsWindow) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderAdopt(1, true);
+  Step();
+  daemon.Welcomes(WireMode::kTune, 2);
+  while (step < 300) Step();
+  EXPECT_EQ(ran.back(), handle);
+  host.signatures[handle] = DigestOf(3);
+  while (step < 550) Step();
+  EXPECT_EQ(ran.back(), 0u);
+  EXPECT_EQ(host.dropped, std::vector<uint64_t>{handle});
+  // Asked for again it is built and proven afresh.
+  OrderBuild(1, Behaviour::kGood);
+  OrderAdopt(1);
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(host.builds, 2);
+  EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_NOT_PROVEN);
 }
 
 }  // namespace
