@@ -27,10 +27,13 @@ void SendQueue::Append(Outgoing&& message) {
 
 void SendQueue::Trim() {
   while (pending_.size() > kMaxMessages || pending_bytes_ > kMaxBytes) {
-    auto victim = std::find_if(pending_.begin(), pending_.end(), [](const Outgoing& message) {
-      return message.kind == OutgoingKind::kWindow;
-    });
-    if (victim == pending_.end()) victim = pending_.begin();
+    const auto oldest = [this](OutgoingKind kind) {
+      return std::find_if(pending_.begin(), pending_.end(),
+                          [kind](const Outgoing& message) { return message.kind == kind; });
+    };
+    auto victim = oldest(OutgoingKind::kWindow);
+    if (victim == pending_.end()) victim = oldest(OutgoingKind::kAnswer);
+    if (victim == pending_.end()) return;  // descriptions alone: the host's own, and bounded
     pending_bytes_ -= victim->body.size();
     pending_.erase(victim);
     ++lost_;

@@ -96,6 +96,26 @@ TEST(SendQueue, WhereItIsFullTheWindowsGoFirst) {
   EXPECT_EQ(bodies.back(), "last");
 }
 
+TEST(SendQueue, DescriptionsStayWhereAResumedStreamBringsTooMuch) {
+  SendQueue queue;
+  queue.Add(Description("graph"));
+  queue.Add(Description(std::string(1 << 20, 'w')));
+  queue.OnWelcome(1);
+  EXPECT_EQ(Drain(queue).size(), 2u);
+  for (int i = 0; i < 5; ++i) {
+    queue.Add(Answer(1, std::string(1 << 20, 'x')));
+    Drain(queue);
+  }
+  queue.Add(Answer(1, "last"));
+  queue.OnWelcome(1);
+  const Bodies again = Drain(queue);
+  ASSERT_GE(again.size(), 3u);
+  EXPECT_EQ(again[0], "graph");
+  EXPECT_EQ(again[1].front(), 'w');
+  EXPECT_EQ(again.back(), "last");
+  EXPECT_GT(queue.lost(), 0u);
+}
+
 TEST(SendQueue, BytesAreBoundedToo) {
   SendQueue queue;
   queue.OnWelcome(1);
