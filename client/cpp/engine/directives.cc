@@ -1,4 +1,5 @@
 // Which directives are followed, and the rules they meet first.
+#include <algorithm>
 #include <utility>
 
 #include "client/cpp/engine/engine.h"
@@ -61,6 +62,16 @@ bool Engine::MayTry() const {
   return tuning && !Frozen(clock_.Now());
 }
 
+bool Engine::MayLease(const RunPairs& pairs) const {
+  return MayTry() || (pairs.champion == pairs.challenger && RunsAnyway(pairs.champion));
+}
+
+uint64_t Engine::LongestStep(uint32_t variant) const {
+  if (RunsAnyway(variant) || usual_step_ns_ == 0) return kNever;
+  if (usual_step_ns_ > kNever / kTrialFactor) return kNever;
+  return std::max(kShortestLimitNs, kTrialFactor * usual_step_ns_);
+}
+
 bool Engine::MayBuild() const { return granted_ == BLZ_MODE_PINNED || MayTry(); }
 
 std::optional<Refusal> Engine::WhyNotLive(uint32_t id) {
@@ -109,8 +120,7 @@ std::optional<Refusal> Engine::WhyNoLease(const RunPairs& pairs) {
   if (stand_reason_ != 0) return Refusal::kNotTuning;
   if (const auto refusal = WhyNotLive(pairs.champion)) return refusal;
   if (const auto refusal = WhyNotLive(pairs.challenger)) return refusal;
-  // A plan against itself is only timed.
-  if (pairs.champion != pairs.challenger && !MayTry()) return Refusal::kNotTuning;
+  if (!MayLease(pairs)) return Refusal::kNotTuning;
   return std::nullopt;
 }
 

@@ -74,6 +74,7 @@ blz_result Engine::DescribeWorkload(const blz_workload* workload) {
     return BLZ_INVALID;
   }
   workload_ = std::move(seen);
+  usual_step_ns_ = workload_->default_step_ns;
   Send(OutgoingKind::kDescription, std::move(body));
   return BLZ_OK;
 }
@@ -210,8 +211,7 @@ bool Engine::BeginLeaseStep(uint64_t step) {
     lease_->RestartUnit();
   }
   uint64_t now = clock_.Now();
-  if (lease_->Expired(now) ||
-      (lease_->pairs().champion != lease_->pairs().challenger && !MayTry())) {
+  if (lease_->Expired(now) || !MayLease(lease_->pairs())) {
     FinishLease();
     return false;
   }
@@ -220,6 +220,7 @@ bool Engine::BeginLeaseStep(uint64_t step) {
     now = DrainedPoint(now);
     if (ops_.device_clock_ns != nullptr) device_ns = ops_.device_clock_ns(ops_.user);
   }
+  lease_->LimitStep(LongestStep(lease_->variant()));
   lease_->Begin(step, now, device_ns);
   drained_ = false;
   return true;
@@ -238,6 +239,7 @@ void Engine::EndLeaseStep(uint32_t flags) {
     now = DrainedPoint(now);
     const bool has_clock = ops_.device_clock_ns != nullptr;
     lease_->CloseUnit(now, has_clock ? ops_.device_clock_ns(ops_.user) : 0);
+    if (RunsAnyway(id)) usual_step_ns_ = lease_->StepNs();
   }
   ++units_;
   Variant* variant = variants_.Find(id);
@@ -267,10 +269,7 @@ void Engine::FinishLease() {
 // What was timed was not the variant that the daemon means: none of it is handed over.
 void Engine::VoidLease(uint32_t variant) {
   const uint64_t id = lease_->pairs().lease_id;
-  StepsDone nothing;
-  nothing.lease_id = id;
   lease_.reset();
-  Answer(DirectiveKind::kRunPairs, id, Encode(nothing));
   Refuse(DirectiveKind::kRunPairs, id, variant, Refusal::kNotProven,
          "the variant ran under another signature than it was proven with, probe it again");
 }
@@ -278,13 +277,14 @@ void Engine::VoidLease(uint32_t variant) {
 void Engine::OnServiceWindow(const ServiceTimer& timer) {
   Variant* used = orphan_.has_value() ? &*orphan_ : variants_.Find(champion_);
   if (used != nullptr && !SignatureHolds(*used)) return;  // it timed another plan than was adopted
-  if (link_.generation == 0 || !workload_.has_value() || orphan_.has_value()) return;
   const bool queued = ops_.drain != nullptr;
+  const uint64_t host_ns = queued ? timer.SpanNs() : timer.SumNs();
+  usual_step_ns_ = host_ns / ServiceTimer::kSteps;
+  if (link_.generation == 0 || !workload_.has_value() || orphan_.has_value()) return;
   Outgoing message;
   message.kind = OutgoingKind::kWindow;
   message.generation = link_.generation;
-  message.window = {champion_, timer.first_step(), ServiceTimer::kSteps,
-                    queued ? timer.SpanNs() : timer.SumNs()};
+  message.window = {champion_, timer.first_step(), ServiceTimer::kSteps, host_ns};
   if (!channel_.Send(std::move(message))) ++lost_;
 }
 

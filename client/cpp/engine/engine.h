@@ -31,6 +31,11 @@ class Engine {
   // time since attach: no daemon can keep a host from training by orders that are each legitimate.
   static constexpr uint64_t kFreeWorkNs = 60 * kSecond;
   static constexpr uint64_t kWorkShare = 4;
+  // A step of a lease that is neither the default's nor the plan's in use ends its lease where it
+  // takes longer than this many of theirs, whatever the daemon allows. Short ones are left alone:
+  // any machine stops a process for some milliseconds.
+  static constexpr uint64_t kTrialFactor = 20;
+  static constexpr uint64_t kShortestLimitNs = 10 * kMillisecond;
 
   // `hot` is the word of fork_guard.h; the engine owns its kHotEngaged and clears kHotAttention.
   Engine(Config config, const blz_host_ops& ops, Clock& clock, std::atomic<uint32_t>& hot,
@@ -115,6 +120,10 @@ class Engine {
   bool Frozen(uint64_t now) const;
   bool MayTry() const;    // leases of a challenger
   bool MayBuild() const;  // builds and probes
+  // A plan against itself is only timed, but it runs: it must be one that runs anyway.
+  bool MayLease(const RunPairs& pairs) const;
+  bool RunsAnyway(uint32_t variant) const { return variant == 0 || variant == champion_; }
+  uint64_t LongestStep(uint32_t variant) const;  // in a lease
   uint32_t BatchesNeeded() const { return std::max(config_.probe_batches, session_batches_); }
   // Nothing: the variant may touch a live step.
   std::optional<Refusal> WhyNotLive(uint32_t variant);
@@ -169,6 +178,7 @@ class Engine {
   uint64_t acted_order_ = 0;  // of the latest lease or adoption followed
   Answers answers_;
   std::optional<Lease> lease_;
+  uint64_t usual_step_ns_ = 0;        // of a plan that runs anyway, as timed last; 0: not yet
   bool drained_ = false;              // nothing ran since the last drained point
   std::optional<uint64_t> probe_id_;  // of the probe in progress
   std::vector<ProbeItem> probe_items_;

@@ -1,5 +1,6 @@
 #include "client/cpp/engine/lease.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace blazed::shim {
@@ -20,7 +21,8 @@ LeaseCheck CheckSchedule(const RunPairs& pairs) {
 }
 
 Lease::Lease(RunPairs pairs, uint64_t received_ns) : pairs_(std::move(pairs)) {
-  deadline_ns_ = pairs_.deadline_ns == 0 ? kNever : SaturatingAdd(received_ns, pairs_.deadline_ns);
+  const uint64_t asked = pairs_.deadline_ns == 0 ? kLongestNs : pairs_.deadline_ns;
+  deadline_ns_ = SaturatingAdd(received_ns, std::min(asked, kLongestNs));
   done_.lease_id = pairs_.lease_id;
   done_.units.reserve(size_t{2} * pairs_.pairs);
 }

@@ -23,6 +23,9 @@ LeaseCheck CheckSchedule(const RunPairs& pairs);
 
 class Lease {
  public:
+  // The longest lease; also of one that names no deadline.
+  static constexpr uint64_t kLongestNs = 600 * kSecond;
+
   // `pairs` passed CheckSchedule.
   Lease(RunPairs pairs, uint64_t received_ns);
 
@@ -33,6 +36,8 @@ class Lease {
   bool Aborted() const {
     return !done_.units.empty() && (done_.units.back().flags & kUnitAborted) != 0;
   }
+  // Of the latest unit, which was closed.
+  uint64_t StepNs() const { return done_.units.back().host_ns / pairs_.timed_steps; }
   bool Complete() const { return done_.units.size() == size_t{2} * pairs_.pairs; }
 
   // The coming step is the first timed one of its unit: make a drained point, then Begin.
@@ -48,9 +53,12 @@ class Lease {
   // CloseUnit.
   bool EndsUnit() const { return step_in_unit_ + 1 == pairs_.warm_steps + pairs_.timed_steps; }
 
-  // A step of the challenger took longer than allowed: CloseUnit(aborted) and give the lease back.
+  // However long the schedule allows a step, from here on `ns` is the longest; kNever: no limit.
+  void LimitStep(uint64_t ns) { longest_step_ns_ = ns; }
+  // A step took longer than allowed: AbortUnit and give the lease back.
   bool MustAbort(uint64_t step_ns) const {
-    return IsTrial() && pairs_.abort_step_ns != 0 && step_ns > pairs_.abort_step_ns;
+    const bool asked = IsTrial() && pairs_.abort_step_ns != 0 && step_ns > pairs_.abort_step_ns;
+    return asked || step_ns > longest_step_ns_;
   }
 
   void NextStep() { ++step_in_unit_; }
@@ -70,6 +78,7 @@ class Lease {
 
   RunPairs pairs_;
   uint64_t deadline_ns_;
+  uint64_t longest_step_ns_ = kNever;
   StepsDone done_;
   bool begun_ = false;
   bool step_open_ = false;

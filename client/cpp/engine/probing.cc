@@ -1,6 +1,6 @@
 // Probes: each live batch gives every variant under probe at most one pass. A probe goes on until
-// the variant is proven for this session, also where the daemon asked for fewer batches: it does not
-// know what the job asks for, and a variant short of its proof could never run.
+// the variant is proven for this session, also where the daemon asked for fewer batches: it does
+// not know what the job asks for, and a variant short of its proof could never run.
 #include <algorithm>
 #include <utility>
 

@@ -65,6 +65,38 @@ TEST_F(ModesTest, PinnedAdoptsSettledPlansAndRunsNoTrials) {
   EXPECT_EQ(Step(), handle);
 }
 
+// A plan against itself is no comparison, but it runs.
+TEST_F(ModesTest, PinnedTimesOnlyWhatRunsAnyway) {
+  config.mode = BLZ_MODE_PINNED;
+  Start(WireMode::kPinned);
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderPairs(77, 1, 1);
+  Steps(4);
+  EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_NOT_TUNING);
+  EXPECT_EQ(ran, std::vector<uint64_t>(4, 0));
+  OrderAdopt(1, true);
+  OrderPairs(78, 1, 1, 1);
+  OrderPairs(79, 0, 0, 1);
+  ran.clear();
+  Steps(4);
+  EXPECT_EQ(ran, (std::vector<uint64_t>{handle, handle, 0, 0}));
+  EXPECT_EQ(daemon.Refusals().size(), 1u);
+}
+
+TEST_F(ModesTest, FreezingEndsTheTimingOfAPlanThatIsNotInUse) {
+  config.mode = BLZ_MODE_TUNE_UNTIL;
+  config.tune_until_steps = 10;
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderPairs(77, 1, 1, 64);
+  Steps(20);
+  EXPECT_EQ(ran[5], handle);
+  EXPECT_EQ(ran.back(), 0u);
+  OrderPairs(78, 1, 1, 1);
+  Step();
+  EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_NOT_TUNING);
+}
+
 TEST_F(ModesTest, TuneUntilFreezesAfterItsSteps) {
   config.mode = BLZ_MODE_TUNE_UNTIL;
   config.tune_until_steps = 10;

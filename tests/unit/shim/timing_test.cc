@@ -145,6 +145,76 @@ TEST_F(TimingTest, AnAbsurdDeadlineDoesNotWrap) {
   EXPECT_EQ(LastDone().complete(), 1u);
 }
 
+class LongestLease : public TimingTest, public testing::WithParamInterface<uint64_t> {};
+
+TEST_P(LongestLease, IsTenMinutesWhateverTheDaemonAsks) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 128, std::vector<uint8_t>(16), 0, 1, GetParam(), 0});
+  for (int i = 0; i < 100; ++i) Step(60 * kSecond);
+  EXPECT_EQ(LastDone().units_size(), 10);
+  EXPECT_EQ(LastDone().complete(), 0u);
+  EXPECT_EQ(ran.back(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LongestLease,
+                         testing::Values(0, Lease::kLongestNs, Lease::kLongestNs + 1, UINT64_MAX));
+
+// A plan that is proven can still be a slow one; the daemon names no limit here.
+TEST_F(TimingTest, AChallengerFarSlowerThanTheChampionEndsTheLeaseUnasked) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 8);
+  Step(kMillisecond);
+  Step(21 * kMillisecond);
+  EXPECT_EQ(Step(), 0u);
+  ASSERT_EQ(LastDone().units_size(), 2);
+  EXPECT_EQ(LastDone().units(1).flags(), uint32_t{v1::UNIT_FLAG_ABORTED});
+}
+
+TEST_F(TimingTest, AnArmOfTheChampionsNameThatIsNotInUseIsLimitedToo) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderPairs(76, 0, 0, 1);
+  Step(kMillisecond);
+  Step(kMillisecond);
+  OrderPairs(77, 1, 0, 8);
+  EXPECT_EQ(Step(21 * kMillisecond), handle);
+  EXPECT_EQ(LastDone().lease_id(), 77u);
+  ASSERT_EQ(LastDone().units_size(), 1);
+  EXPECT_EQ(LastDone().units(0).flags(), uint32_t{v1::UNIT_FLAG_ABORTED});
+}
+
+TEST_F(TimingTest, ThePlanInUseAndTheDefaultMayBeSlow) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  OrderAdopt(1);
+  Step();
+  OrderPairs(76, 1, 1, 1);
+  Step(kMillisecond);
+  Step(kMillisecond);
+  OrderPairs(77, 1, 0, 1);
+  Step(kMillisecond);
+  Step(kSecond);
+  EXPECT_EQ(LastDone().lease_id(), 77u);
+  EXPECT_EQ(LastDone().complete(), 1u);
+  OrderPairs(78, 1, 0, 1);
+  Step(100 * kSecond);
+  Step();
+  EXPECT_EQ(LastDone().lease_id(), 78u);
+  EXPECT_EQ(LastDone().complete(), 1u);
+}
+
+TEST_F(TimingTest, AServiceWindowSaysWhatAStepUsuallyTakes) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  while (step < 300) Step(kMillisecond);
+  daemon.Orders(RunPairs{77, 0, 1, 8, {1}, 0, 1, 0, 0});
+  Step(21 * kMillisecond);
+  ASSERT_EQ(LastDone().units_size(), 1);
+  EXPECT_EQ(LastDone().units(0).flags(), uint32_t{v1::UNIT_FLAG_ABORTED});
+}
+
 TEST_F(TimingTest, AnExpiredLeaseRunsNothing) {
   Start();
   Prove(1, Behaviour::kGood);
