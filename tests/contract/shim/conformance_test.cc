@@ -394,6 +394,10 @@ TEST_F(Conformance, ACallbackThatCallsBackIsHarmless) {
       blz_close(session);
       return TestHost::Probe(handle, sink);
     }
+    Digest Signature(uint64_t handle) override {
+      blz_close(session);
+      return TestHost::Signature(handle);
+    }
     blz_session* session = nullptr;
   } confused;
   socket = folder.Socket();
@@ -407,6 +411,14 @@ TEST_F(Conformance, ACallbackThatCallsBackIsHarmless) {
   SendBuild(1, 1);
   SendProbe(1);
   confused.StepUntil(session, [&] { return session.Status().probes >= 7; });
+  SendAdopt(1, true);
+  confused.StepUntil(session, [&] { return session.Status().settled == 1; });
+  confused.StepUntil(session, [&] {
+    const auto received = daemon->Received();
+    return std::any_of(received.begin(), received.end(), [](const v1::ShimMessage& message) {
+      return message.has_service_window() && message.service_window().variant() == 1;
+    });
+  });
 }
 
 TEST_F(Conformance, ManySessionsOpenAndClose) {

@@ -143,8 +143,8 @@ enum {
 };
 
 /* What the shim asks of the host. Every callback runs on the session's thread, only inside
- * blz_describe_workload, blz_step_begin, blz_step_end or blz_close, must not throw, and must call
- * no blz_ function other than blz_probe_tensor. Required: build, drop, probe, signature. Without
+ * blz_step_begin, blz_step_end or blz_close, must not throw, and must call no blz_ function other
+ * than blz_probe_tensor. Required: build, drop, probe, signature. Without
  * one of them the session only observes. */
 typedef struct blz_host_ops {
   size_t struct_size;
@@ -167,7 +167,7 @@ typedef struct blz_host_ops {
   /* Writes the signature of the latest run of `handle`: from the record of what ran, never from
    * what was asked. A probe and a step under one plan must give one signature (leave out of it what
    * only one of them runs); a variant whose signature changes is unproven again. Must be cheap, a
-   * stored digest: it is asked after every unit and service window. */
+   * stored digest: it is asked after every probe, unit and service window. */
   void (*signature)(void* user, uint64_t handle, uint8_t out[16]);
 
   /* Optional. Waits until the host's queue is empty, by one event. Null: the host waits in every
@@ -301,7 +301,7 @@ typedef struct blz_status_info {
   uint32_t settled; /* 1: nothing further is explored */
   blz_settlement settlement;
   uint64_t settlement_id;
-  uint32_t adopt_reason; /* AdoptReason of reason.proto; 0: none yet */
+  uint32_t adopt_reason; /* AdoptReason of reason.proto; 0: no adoption is in force */
   uint32_t stand_reason; /* StandReason of reason.proto while standing; 0: not standing */
 
   /* The daemon's latest Progress; zero before the first. */
@@ -387,7 +387,7 @@ BLZ_API const char* blz_reason(blz_session* session);
 BLZ_API blz_result blz_report_json(blz_session* session, uint32_t timeout_ms, char* buffer,
                                    size_t capacity, size_t* length);
 
-/* Says goodbye (at most 200 ms), ends the shim's thread, drops every built handle, frees the
+/* Says goodbye (at most 150 ms), ends the shim's thread, drops every built handle, frees the
  * session. Null is allowed. In a forked child it only forgets the parent's session. */
 BLZ_API void blz_close(blz_session* session);
 
