@@ -39,7 +39,7 @@ struct Daemon::Parts {
   absl::Status StartServers();
   void StartTasks();
   void WatchSignals();
-  void Admit(rpc::Server& server, UniqueFd socket);
+  void Admit(rpc::Server& server, rpc::Door door, UniqueFd socket);
   void BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
                    std::function<void(absl::StatusOr<std::string>)> answer);
 

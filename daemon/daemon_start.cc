@@ -150,10 +150,11 @@ absl::Status Daemon::Parts::StartServers() {
   }
   listener = std::make_unique<rpc::Listener>(
       loop.context(), socket->TakeListening(),
-      [this](UniqueFd connection) { Admit(*server, std::move(connection)); });
+      [this](UniqueFd connection) { Admit(*server, rpc::Door::kShims, std::move(connection)); });
   if (!admin_socket) return absl::OkStatus();
   admin = std::make_unique<rpc::AdminService>(
-      *identities, [this](absl::Duration patience, std::function<void(size_t)> answer) {
+      *identities, rpc::OwnPrincipal(),
+      [this](absl::Duration patience, std::function<void(size_t)> answer) {
         loop.Post([this, patience, answer = std::move(answer)] {
           answer(sessions->size());
           Drain(patience);
@@ -163,19 +164,20 @@ absl::Status Daemon::Parts::StartServers() {
   if (!started.ok()) return started.status();
   admin_server = *std::move(started);
   admin_listener = std::make_unique<rpc::Listener>(
-      loop.context(), admin_socket->TakeListening(),
-      [this](UniqueFd connection) { Admit(*admin_server, std::move(connection)); });
+      loop.context(), admin_socket->TakeListening(), [this](UniqueFd connection) {
+        Admit(*admin_server, rpc::Door::kOperators, std::move(connection));
+      });
   return absl::OkStatus();
 }
 
 // On the strand. A connection that is one too many is closed here, before gRPC spends anything on
 // it.
-void Daemon::Parts::Admit(rpc::Server& to, UniqueFd connection) {
+void Daemon::Parts::Admit(rpc::Server& to, rpc::Door door, UniqueFd connection) {
   absl::StatusOr<session::Peer> peer = rpc::ReadPeer(connection.get());
   if (!peer.ok()) return;
   const uint32_t uid = peer->uid;
-  absl::StatusOr<int> number =
-      identities->Admit(std::move(connection), *std::move(peer), config.rpc.connections_per_user);
+  absl::StatusOr<int> number = identities->Admit(std::move(connection), *std::move(peer), door,
+                                                 config.rpc.connections_per_user);
   if (!number.ok()) {
     log::Warning("connection closed at accept",
                  {{field::kUid, uid}, {field::kReason, std::string(number.status().message())}});

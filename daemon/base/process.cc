@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -29,6 +30,21 @@ std::string ReadFile(const std::string& path) {
   }
   text.resize(used);
   return text;
+}
+
+// A field of /proc/PID/stat by its number in proc(5), from 4 on. Nothing where the process is gone
+// or hidden.
+std::optional<uint64_t> StatNumber(pid_t pid, size_t field) {
+  const std::string text = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
+  // The second field is the command in brackets and may hold anything, brackets too.
+  const size_t close = text.rfind(')');
+  if (close == std::string::npos) return std::nullopt;
+  const std::vector<std::string> fields =
+      absl::StrSplit(text.substr(close + 1), ' ', absl::SkipEmpty());
+  const size_t index = field - 3;  // the third is the first here
+  uint64_t number = 0;
+  if (fields.size() <= index || !absl::SimpleAtoi(fields[index], &number)) return std::nullopt;
+  return number;
 }
 
 bool IsHexRun(std::string_view text, size_t at) {
@@ -60,17 +76,12 @@ const std::string& BootId() {
   return *id;
 }
 
-uint64_t StartTicks(pid_t pid) {
-  const std::string text = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
-  // The second field is the command in brackets and may hold anything, brackets too.
-  const size_t close = text.rfind(')');
-  if (close == std::string::npos) return 0;
-  const std::vector<std::string> fields =
-      absl::StrSplit(text.substr(close + 1), ' ', absl::SkipEmpty());
-  constexpr size_t kStartTime = 22 - 3;  // proc(5): field 22, and the third is the first here
-  uint64_t ticks = 0;
-  if (fields.size() <= kStartTime || !absl::SimpleAtoi(fields[kStartTime], &ticks)) return 0;
-  return ticks;
+uint64_t StartTicks(pid_t pid) { return StatNumber(pid, 22).value_or(0); }
+
+bool IsLeaving(pid_t pid) {
+  constexpr uint64_t kExiting = 4;  // PF_EXITING, set before the group is left and never cleared
+  const std::optional<uint64_t> flags = StatNumber(pid, 9);
+  return !flags || (*flags & kExiting) != 0;
 }
 
 std::string ProcessName(pid_t pid, uint64_t start_ticks) {
@@ -85,8 +96,9 @@ std::string ContainerOf(std::string_view cgroup_text) {
   for (size_t at = 0; at <= cgroup_text.size(); ++at) {
     if (at < cgroup_text.size() && cgroup_text[at] != '/' && cgroup_text[at] != '\n') continue;
     const std::string_view component = cgroup_text.substr(start, at - start);
-    // The deepest container counts: one inside another is a principal of its own.
-    if (NamesContainer(component)) found = std::string(component);
+    if (NamesContainer(component)) {
+      absl::StrAppend(&found, found.empty() ? "" : "/", std::string(component));
+    }
     if (at < cgroup_text.size() && cgroup_text[at] == '\n' && !found.empty()) break;
     start = at + 1;
   }

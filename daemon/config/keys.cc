@@ -134,7 +134,7 @@ std::vector<ConfigKey> LimitKeys() {
        1,
        65536,
        {},
-       "open connections of one user; further ones are closed at accept",
+       "open connections of one user on one socket; further ones are closed at accept",
        BLAZED_COUNT(rpc.connections_per_user)},
       {"limits",
        "sessions_per_user",

@@ -15,7 +15,7 @@ namespace blazed::rpc {
 struct Caller {
   uint32_t uid = 0;
   int32_t pid = 0;        // 0: in a PID namespace that the daemon does not see
-  std::string principal;  // as in TuningKey::principal
+  std::string principal;  // as in TuningKey::principal; decides what a caller may, the uid does not
   bool is_root = false;   // root of the machine; root of a container is an ordinary user
 };
 

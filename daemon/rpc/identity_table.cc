@@ -49,11 +49,14 @@ int IdentityTable::MoveToRange(int socket) {
   return -1;
 }
 
-absl::StatusOr<int> IdentityTable::Admit(UniqueFd socket, session::Peer peer, uint32_t most) {
+absl::StatusOr<int> IdentityTable::Admit(UniqueFd socket, session::Peer peer, Door door,
+                                         uint32_t most) {
   absl::MutexLock lock(&mutex_);
   Sweep();
   uint32_t open = 0;
-  for (const auto& [number, entry] : entries_) open += entry.peer.uid == peer.uid;
+  for (const auto& [number, entry] : entries_) {
+    open += entry.door == door && entry.peer.uid == peer.uid;
+  }
   if (open >= most) {
     return absl::ResourceExhaustedError(
         absl::StrCat("user ", peer.uid, " has ", open,
@@ -65,7 +68,7 @@ absl::StatusOr<int> IdentityTable::Admit(UniqueFd socket, session::Peer peer, ui
     return absl::ResourceExhaustedError(
         "no descriptor is free for a connection; raise the daemon's limit of open files");
   }
-  entries_[number] = Entry{std::move(peer), SocketInode(number)};
+  entries_[number] = Entry{std::move(peer), door, SocketInode(number)};
   return number;
 }
 

@@ -20,6 +20,10 @@
 
 namespace blazed::rpc {
 
+// Which socket a connection came through. Connections are counted for each by itself, so that
+// shims of root's leave operators their way in.
+enum class Door { kShims, kOperators };
+
 class IdentityTable {
  public:
   // Numbers from `first` to below `last`, both within the process's limit of descriptors.
@@ -27,8 +31,8 @@ class IdentityTable {
 
   // Moves the socket into the private range and remembers whose it is. The caller gives the
   // answered number to gRPC, which closes it. RESOURCE_EXHAUSTED when the user has `most`
-  // connections open or no number is free: the connection is closed.
-  absl::StatusOr<int> Admit(UniqueFd socket, session::Peer peer, uint32_t most)
+  // connections open through this door or no number is free: the connection is closed.
+  absl::StatusOr<int> Admit(UniqueFd socket, session::Peer peer, Door door, uint32_t most)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // By what ServerContext::peer() says. Nothing for another transport or a closed connection.
@@ -39,6 +43,7 @@ class IdentityTable {
  private:
   struct Entry {
     session::Peer peer;
+    Door door = Door::kShims;
     ino_t inode = 0;  // of the socket
   };
 

@@ -1,9 +1,12 @@
 #include "daemon/rpc/read_peer.h"
 
+#include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/base/process.h"
@@ -23,10 +26,29 @@ std::shared_ptr<const UniqueFd> ReadPidfd(int socket, pid_t pid) {
   if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &size) == 0 && fd >= 0) {
     return std::make_shared<const UniqueFd>(fd);
   }
-  if (pid == 0) return nullptr;
+  // Any other error means that the process is gone, and its pid may be another's.
+  if (errno != ENOPROTOOPT || pid == 0) return nullptr;
   UniqueFd opened = OpenPidfd(pid);
   if (!opened.valid()) return nullptr;
   return std::make_shared<const UniqueFd>(std::move(opened));
+}
+
+bool HasEnded(const UniqueFd& pidfd) {
+  pollfd poll_fd{pidfd.get(), POLLIN, 0};
+  return poll(&poll_fd, 1, 0) != 0;
+}
+
+// The containers of a process, empty on the host. Nothing where that cannot be known: a process
+// that was gone, or going, when its group was read may be named with another's group or with the
+// root one.
+std::optional<std::string> PlaceOf(pid_t pid, const UniqueFd& pidfd) {
+  const std::string text = CgroupText(pid);
+  if (text.empty() || IsLeaving(pid) || HasEnded(pidfd)) return std::nullopt;
+  return ContainerOf(text);
+}
+
+std::string PrincipalAt(uint32_t uid, const std::optional<std::string>& place) {
+  return place ? PrincipalOf(uid, *place) : absl::StrCat("uid:", uid, " unplaced");
 }
 
 }  // namespace
@@ -50,8 +72,16 @@ absl::StatusOr<session::Peer> ReadPeer(int socket) {
   peer.pid = credentials.pid;
   peer.pidfd = ReadPidfd(socket, credentials.pid);
   if (peer.pid != 0) peer.process = ProcessName(peer.pid, StartTicks(peer.pid));
-  peer.principal = PrincipalOf(peer.uid, peer.pid == 0 ? "" : ContainerOf(CgroupText(peer.pid)));
+  const bool known = peer.pid != 0 && peer.pidfd != nullptr;
+  peer.principal = PrincipalAt(peer.uid, known ? PlaceOf(peer.pid, *peer.pidfd) : std::nullopt);
   return peer;
+}
+
+std::string OwnPrincipal() {
+  const UniqueFd self = OpenPidfd(getpid());
+  if (!self.valid()) return "";
+  const std::optional<std::string> place = PlaceOf(getpid(), self);
+  return place ? PrincipalOf(geteuid(), *place) : "";
 }
 
 }  // namespace blazed::rpc

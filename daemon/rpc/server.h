@@ -17,7 +17,6 @@ namespace blazed::rpc {
 
 enum class Serving { kYes, kNo };
 
-// How large a call may be and what it may hold.
 class Server {
  public:
   // The services outlive the server. INTERNAL where gRPC does not start.

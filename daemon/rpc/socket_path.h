@@ -22,7 +22,6 @@ class BoundSocket {
  public:
   // INVALID_ARGUMENT: the path itself is no good. FAILED_PRECONDITION: the folder or what lies at
   // the path is not ours. ALREADY_EXISTS: a daemon serves there. Each sentence says the next move.
-  // Call before any thread starts: it sets the umask for a moment.
   static absl::StatusOr<BoundSocket> Bind(const std::string& path, uint32_t mode);
 
   // A socket that systemd listens on for us; nothing is unlinked at the end.

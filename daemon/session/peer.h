@@ -20,8 +20,9 @@ struct Peer {
   uint32_t gid = 0;
   pid_t pid = 0;        // 0: in a PID namespace that this daemon does not see
   std::string process;  // BOOT/PID/TICKS; empty where pid is 0
-  std::string
-      principal;  // "uid:1000", or "uid:0 container:ID": same string, same rights and same evidence
+  // "uid:1000", "uid:0 container:ID" or "uid:0 unplaced": same string, same rights and same
+  // evidence.
+  std::string principal;
   std::shared_ptr<const UniqueFd>
       pidfd;  // readable once the process ended; null where the kernel gave none
 };

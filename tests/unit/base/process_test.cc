@@ -61,9 +61,26 @@ TEST(Process, ARunScopeOfSystemdIsNoContainer) {
   EXPECT_EQ(ContainerOf("0::/system.slice/run-r0123456789abcdef0123456789abcdef.scope\n"), "");
 }
 
-TEST(Process, TheDeepestContainerCounts) {
+TEST(Process, AContainerInsideAnotherIsNamedWithTheOuterOne) {
   EXPECT_EQ(ContainerOf(std::string("0::/docker/") + kId + "/machine.slice/machine-in.scope\n"),
-            "machine-in.scope");
+            std::string(kId) + "/machine-in.scope");
+}
+
+TEST(Process, AContainerCannotNameItselfAsAnother) {
+  const std::string other(64, 'f');
+  EXPECT_NE(ContainerOf(std::string("0::/docker/") + kId + "/docker/" + other + "\n"),
+            ContainerOf("0::/docker/" + other + "\n"));
+}
+
+TEST(Process, OneThatEndsIsLeavingAlsoBeforeItIsReaped) {
+  EXPECT_FALSE(IsLeaving(getpid()));
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(IsLeaving(child));
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(IsLeaving(child));
 }
 
 }  // namespace
