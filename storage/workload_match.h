@@ -20,8 +20,8 @@ inline absl::Status CheckSameWorkload(const WorkloadRow& known, const WorkloadRo
   if (same) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("workload ", DigestToHex(told.spec.fingerprint),
-                   " is known with other graphs or decisions: use the shim and framework versions "
-                   "that described it first, or blazectl forget it"));
+                   " is known with other graphs or decisions; describe it as before, or with a "
+                   "decision that tells the two apart"));
 }
 
 }  // namespace blazed::storage

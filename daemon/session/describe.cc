@@ -6,6 +6,8 @@
 #include "daemon/base/log.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/session_table.h"
+#include "daemon/session/workload_fingerprint.h"
+#include "storage/workload_match.h"
 
 namespace blazed::session {
 
@@ -20,6 +22,16 @@ constexpr size_t kMostGraphs = 64;
 constexpr int kDirectiveEpochShift = 32;
 constexpr int kVariantEpochShift = 20;
 constexpr uint64_t kVariantEpochMask = 0x3ff;  // ids stay below 2^31
+
+// A workload's row is shared by all users, so nobody may put another description under its
+// fingerprint.
+absl::Status CheckFingerprint(const storage::WorkloadRow& told) {
+  const planner::Digest found = WorkloadFingerprint(told);
+  if (told.spec.fingerprint == found) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "WorkloadSeen.fingerprint is ", ToHex(told.spec.fingerprint),
+      ", and its graphs and decisions give ", ToHex(found), "; compute it as tuner.proto says"));
+}
 
 }  // namespace
 
@@ -45,9 +57,14 @@ void SessionTable::See(const std::shared_ptr<Session>& session, uint64_t sequenc
                        WorkloadSeen workload, Done done) {
   if (session->workload) {
     // Said again after a resume: the first description stands.
-    if (session->workload->row != workload.row) {
+    if (session->workload->row.spec.fingerprint != workload.row.spec.fingerprint ||
+        !storage::CheckSameWorkload(session->workload->row, workload.row).ok()) {
       Refuse(*session, sequence, "a session has one workload; attach again for another one");
     }
+    return done(absl::OkStatus());
+  }
+  if (absl::Status claim = CheckFingerprint(workload.row); !claim.ok()) {
+    Refuse(*session, sequence, std::string(claim.message()));
     return done(absl::OkStatus());
   }
   absl::StatusOr<Description> description = Describe(*session, workload);
@@ -56,12 +73,11 @@ void SessionTable::See(const std::shared_ptr<Session>& session, uint64_t sequenc
     return done(absl::OkStatus());
   }
   const storage::TuningKey key = description->key;
-  if (const auto* spec = tunings_.FindSpec(tunings_.FindLive(key));
-      spec != nullptr && *spec != workload.row.spec) {
-    Refuse(*session, sequence,
-           absl::StrCat("workload ", ToHex(workload.row.spec.fingerprint),
-                        " is in use with other decisions; a fingerprint names one workload"));
-    return done(absl::OkStatus());
+  if (const auto* live = tunings_.FindWorkload(tunings_.FindLive(key))) {
+    if (absl::Status same = storage::CheckSameWorkload(*live, workload.row); !same.ok()) {
+      Refuse(*session, sequence, std::string(same.message()));
+      return done(absl::OkStatus());
+    }
   }
   session->workload = std::move(workload);
   session->stage = Stage::kDescribing;
@@ -113,7 +129,7 @@ void SessionTable::Described(const std::shared_ptr<Session>& session, const stor
                                    {field::kWorkload, ToHex(key.workload)},
                                    {field::kName, session->workload->row.spec.name},
                                    {field::kCount, session->workload->row.spec.decisions.size()}});
-  tunings_.Open(opened->id, key, session->workload->row.spec, std::move(opened->memory),
+  tunings_.Open(opened->id, key, session->workload->row, std::move(opened->memory),
                 TuningFor(options_, key.contract));
   tunings_.Join(opened->id, session->hello.device, MakeReady(*session));
   done(absl::OkStatus());

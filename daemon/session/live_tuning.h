@@ -10,7 +10,7 @@ namespace blazed::session {
 struct Tunings::Live {
   storage::TuningId id = 0;
   storage::TuningKey key;
-  planner::WorkloadSpec workload;
+  storage::WorkloadRow workload;
   planner::Tuning tuning;
   std::map<planner::SessionId, Member> members;
 };

@@ -30,32 +30,32 @@ TuningId Tunings::FindLive(const storage::TuningKey& key) const {
   return it == by_key_.end() ? 0 : it->second;
 }
 
-const planner::WorkloadSpec* Tunings::FindSpec(TuningId tuning) const {
+const storage::WorkloadRow* Tunings::FindWorkload(TuningId tuning) const {
   auto it = live_.find(tuning);
   return it == live_.end() ? nullptr : &it->second->workload;
 }
 
 void Tunings::Open(TuningId id, const storage::TuningKey& key,
-                   const planner::WorkloadSpec& workload, storage::Store::Memory memory,
+                   const storage::WorkloadRow& workload, storage::Store::Memory memory,
                    const planner::TuningConfig& config) {
   if (live_.count(id) > 0) return;
   if (memory.damaged_rows > 0) {
     log::Warning("rows of a tuning were damaged and left out",
                  {{field::kTuning, id}, {field::kCount, memory.damaged_rows}});
   }
-  planner::Opening opening{workload, key.contract, config, ToPlannerMemory(std::move(memory))};
+  planner::Opening opening{workload.spec, key.contract, config, ToPlannerMemory(std::move(memory))};
   recorder_.KeepEvent(OpeningRow(id, loop_.WallNs(), opening));
   auto live = std::make_unique<Live>(
       Live{id,
            key,
            workload,
-           planner::Tuning(workload, key.contract, config, std::move(opening.memory)),
+           planner::Tuning(workload.spec, key.contract, config, std::move(opening.memory)),
            {}});
   live_.emplace(id, std::move(live));
   by_key_.emplace(key, id);
   log::Info("tuning opened", {{field::kTuning, id},
-                              {field::kWorkload, ToHex(workload.fingerprint)},
-                              {field::kName, workload.name}});
+                              {field::kWorkload, ToHex(workload.spec.fingerprint)},
+                              {field::kName, workload.spec.name}});
 }
 
 void Tunings::Join(TuningId tuning, const std::string& device, planner::SessionReady ready) {

@@ -38,12 +38,12 @@ class Tunings {
 
   // The tuning of a key that has a session, 0 otherwise.
   storage::TuningId FindLive(const storage::TuningKey& key) const;
-  // What a live tuning tunes; two descriptions under one fingerprint must be equal.
-  const planner::WorkloadSpec* FindSpec(storage::TuningId tuning) const;
+  // What a live tuning tunes; null where it is not live.
+  const storage::WorkloadRow* FindWorkload(storage::TuningId tuning) const;
 
   // Opens a tuning that is not live. Harmless when it is.
   void Open(storage::TuningId id, const storage::TuningKey& key,
-            const planner::WorkloadSpec& workload, storage::Store::Memory memory,
+            const storage::WorkloadRow& workload, storage::Store::Memory memory,
             const planner::TuningConfig& config);
 
   // A session of the tuning is ready, on a device; it may get directives before this returns.

@@ -34,7 +34,7 @@ SessionId Target(const planner::Action& action) {
 }  // namespace
 
 void Tunings::Execute(Live& live, planner::Action action) {
-  if (auto notice = NoticeOf(live.id, loop_.WallNs(), live.workload, action)) {
+  if (auto notice = NoticeOf(live.id, loop_.WallNs(), live.workload.spec, action)) {
     recorder_.KeepEvent(*std::move(notice));
   }
   if (auto* settle = std::get_if<planner::Settle>(&action)) {

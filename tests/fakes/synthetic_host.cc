@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "absl/strings/str_cat.h"
 
 namespace blazed::fakes {
@@ -14,6 +17,30 @@ std::string TestDigest(const std::string& text) {
     for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(hash >> shift));
   }
   return bytes;
+}
+
+std::string WorkloadFingerprint(const v1::WorkloadSeen& workload) {
+  std::string bytes;
+  const auto number = [&bytes](uint64_t value) {
+    for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(value >> shift));
+  };
+  number(static_cast<uint64_t>(workload.graphs_size()));
+  for (const std::string& graph : workload.graphs()) bytes += graph;
+  number(static_cast<uint64_t>(workload.decisions_size()));
+  for (const v1::Decision& decision : workload.decisions()) {
+    bytes += decision.id();
+    number(decision.kind());
+    number(static_cast<uint64_t>(decision.options_size()));
+    for (const std::string& option : decision.options()) {
+      number(option.size());
+      bytes += option;
+    }
+    number(decision.graph());
+    number(decision.sites());
+  }
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof(canonical.digest));
 }
 
 ProtoPlan FromProto(const v1::Plan& plan) {
@@ -35,7 +62,6 @@ v1::GraphSeen SyntheticHost::Graph() const {
 
 v1::WorkloadSeen SyntheticHost::Workload() const {
   v1::WorkloadSeen workload;
-  workload.set_fingerprint(TestDigest(absl::StrCat(name, "/workload/", decisions())));
   workload.set_name(name);
   workload.add_graphs(Graph().fingerprint());
   for (uint32_t i = 0; i < decisions(); ++i) {
@@ -52,6 +78,7 @@ v1::WorkloadSeen SyntheticHost::Workload() const {
   workload.set_default_peak_bytes(1 << 20);
   workload.set_default_step_ns(static_cast<uint64_t>(default_step_ns));
   workload.set_default_build_ns(build_ns);
+  workload.set_fingerprint(WorkloadFingerprint(workload));
   return workload;
 }
 

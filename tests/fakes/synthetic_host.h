@@ -40,6 +40,9 @@ struct SyntheticHost {
 // 16 bytes that are a function of the text alone.
 std::string TestDigest(const std::string& text);
 
+// What tuner.proto asks for, told apart from the daemon's own code and the shim's.
+std::string WorkloadFingerprint(const v1::WorkloadSeen& workload);
+
 ProtoPlan FromProto(const v1::Plan& plan);
 
 }  // namespace blazed::fakes

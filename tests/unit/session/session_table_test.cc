@@ -11,6 +11,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/process.h"
 #include "daemon/session/store_recorder.h"
+#include "daemon/session/workload_fingerprint.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fakes/manual_loop.h"
 #include "tests/fakes/recording_link.h"
@@ -37,9 +38,9 @@ Hello TuneHello() {
   return hello;
 }
 
-WorkloadSeen Workload(uint8_t name, int decisions) {
+// Workloads of other numbers are other ones.
+WorkloadSeen Workload(uint8_t number, int decisions) {
   WorkloadSeen seen;
-  seen.row.spec.fingerprint = DigestOf(name);
   seen.row.spec.name = "workload";
   seen.row.graphs = {DigestOf(100)};
   for (int i = 0; i < decisions; ++i) {
@@ -48,8 +49,10 @@ WorkloadSeen Workload(uint8_t name, int decisions) {
     decision.name = "boundary";
     decision.options = {"merge", "cut"};
     decision.graph = 1;
+    decision.sites = number;
     seen.row.spec.decisions.push_back(decision);
   }
+  seen.row.spec.fingerprint = WorkloadFingerprint(seen.row);
   seen.default_signature = DigestOf(200);
   seen.default_step_ns = 1'000'000;
   return seen;
@@ -280,12 +283,47 @@ TEST_F(SessionTableTest, ADescriptionSaidAgainChangesNothing) {
   EXPECT_EQ(client.link->Count<Refused>(), 1u);
 }
 
-TEST_F(SessionTableTest, OneFingerprintIsOneWorkload) {
+TEST_F(SessionTableTest, AClaimOnAnothersFingerprintIsRefusedAndHarmsNobody) {
+  Peer other = Me("boot/2/2");
+  other.uid = 1001;
+  other.principal = "uid:1001";
+  Client claimant = Open(other);
+  EXPECT_TRUE(Say(claimant, Graph()).ok());
+  WorkloadSeen claim = Workload(1, 3);
+  claim.row.spec.fingerprint = Workload(1, 2).row.spec.fingerprint;
+  EXPECT_TRUE(Say(claimant, claim).ok());
+  ASSERT_NE(claimant.link->Last<Refused>(), nullptr);
+  EXPECT_THAT(claimant.link->Last<Refused>()->detail, HasSubstr("its graphs and decisions give"));
+  Client honest = Described(Me());
+  EXPECT_FALSE(honest.link->end.has_value()) << *honest.link->end;
+  EXPECT_TRUE(loop_.RunUntil([&] { return honest.link->Last<planner::RunPairs>() != nullptr; }));
+}
+
+TEST_F(SessionTableTest, AGraphThatAnotherNamedOtherwiseIsTakenAllTheSame) {
+  Peer other = Me("boot/2/2");
+  other.uid = 1001;
+  other.principal = "uid:1001";
+  Client first = Open(other);
+  GraphSeen odd = Graph();
+  odd.row.name = "another name";
+  odd.row.nodes = 77;
+  EXPECT_TRUE(Say(first, odd).ok());
+  EXPECT_TRUE(Say(first, Workload(1, 2)).ok());
+  Client second = Described(Me());
+  EXPECT_FALSE(second.link->end.has_value()) << *second.link->end;
+  EXPECT_EQ(second.link->Count<Refused>(), 0u);
+}
+
+TEST_F(SessionTableTest, NamesOfALiveWorkloadMayDiffer) {
   Client first = Described(Me());
-  Client second = Open(Me());
+  Client second = Open(Me("boot/2/2"));
   EXPECT_TRUE(Say(second, Graph()).ok());
-  EXPECT_TRUE(Say(second, Workload(1, 3)).ok());
-  EXPECT_THAT(second.link->Last<Refused>()->detail, HasSubstr("a fingerprint names one workload"));
+  WorkloadSeen renamed = Workload(1, 2);
+  renamed.row.spec.name = "called otherwise";
+  renamed.row.spec.decisions[0].name = "this too";
+  EXPECT_TRUE(Say(second, renamed).ok());
+  EXPECT_EQ(second.link->Count<Refused>(), 0u);
+  EXPECT_NE(second.link->Last<planner::ReportProgress>(), nullptr) << "its tuning directs it";
 }
 
 TEST_F(SessionTableTest, AnUnansweredLeaseExpires) {
