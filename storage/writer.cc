@@ -79,7 +79,8 @@ absl::Status Writer::Submit(Durability durability, InOutage in_outage, Request r
   if (absl::Status status = Refusal(); !status.ok()) return status;
   const bool synced = durability == Durability::kSynced;
   const size_t limit = options_.queue_limit + (synced ? options_.synced_reserve : 0);
-  if (queue_.size() >= limit) {
+  if (queue_.size() >= limit && !must_not_be_lost) {
+  const bool must_not_be_lost = synced && in_outage == InOutage::kKeep;
     const std::string why = outage_ ? std::string(outage_->cause.message()) : "the disk is slow";
     return absl::ResourceExhaustedError(
         absl::StrCat(queue_.size(), " rows wait to be written (", why, "): try later"));

@@ -83,7 +83,8 @@ class Writer {
 
   // Batched requests are kept in an outage, synced ones answered. RESOURCE_EXHAUSTED: the queue is
   // full, drop the row or try later. FAILED_PRECONDITION: the writer has stopped. After an error
-  // `done` is not called.
+  // `done` is not called. A synced request that is kept in an outage must not be lost, so no queue
+  // is too full for it; whoever submits one keeps their number small.
   absl::Status Submit(Durability durability, Request request, Done done = nullptr);
   absl::Status Submit(Durability durability, InOutage in_outage, Request request, Done done);
 

@@ -144,7 +144,8 @@ void StoreRecorder::KeepSurrogate(TuningId tuning, std::vector<uint8_t> state) {
 }
 
 void StoreRecorder::KeepRow(TuningId tuning, planner::Action row) {
-  // A plan that was stood down must not come back with the next start.
+  // A plan that was stood down must not come back with the next start. Sessions leave it at once
+  // and hear of nothing that waits for this row; their number bounds how many there can be.
   const Durability durability = std::holds_alternative<planner::DemoteSettlement>(row)
                                     ? Durability::kSynced
                                     : Durability::kBatched;

@@ -3,7 +3,7 @@
 // rows wait with the writer and whoever asks is answered with the cause. A row that finds the queue
 // full is dropped and counted, since the strand never waits and evidence that is lost costs a
 // search some pairs and nothing else; where it was a row of a tuning's log, the log says so at that
-// place.
+// place. A demotion is never dropped: it is synced, waits in an outage, and finds no queue full.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <optional>
+
 #include "absl/synchronization/notification.h"
 #include "daemon/base/quarantine.h"
 #include "daemon/planner/replay.h"
@@ -24,6 +27,27 @@ using testing::SizeIs;
 
 constexpr size_t kQueueLimit = 3;
 
+// A memory store whose disk can be taken away, and that says how its last commit was meant.
+class FailingStore : public storage::MemoryStore {
+ public:
+  struct Disk {
+    std::atomic<bool> works{true};
+    std::atomic<int> synced{0};
+  };
+  explicit FailingStore(std::shared_ptr<Disk> disk) : disk_(std::move(disk)) {}
+  absl::Status Commit(Durability durability) override {
+    if (!disk_->works) {
+      Rollback();
+      return absl::UnavailableError("disk I/O error");
+    }
+    disk_->synced += durability == Durability::kSynced ? 1 : 0;
+    return MemoryStore::Commit(durability);
+  }
+
+ private:
+  const std::shared_ptr<Disk> disk_;
+};
+
 class StoreRecorderTest : public testing::Test {
  protected:
   void SetUp() override { Start(std::make_unique<storage::MemoryStore>()); }
@@ -34,6 +58,8 @@ class StoreRecorderTest : public testing::Test {
     storage::WriterOptions options;
     options.group_window = absl::ZeroDuration();
     options.queue_limit = kQueueLimit;
+    options.synced_reserve = 1;
+    options.first_retry = options.longest_retry = absl::Milliseconds(1);
     writer_ = std::make_unique<storage::Writer>(std::move(store), options);
     recorder_ = std::make_unique<StoreRecorder>(*writer_, loop_, quarantine_, [] {});
   }
@@ -66,6 +92,24 @@ class StoreRecorderTest : public testing::Test {
   void Tick(int second) {
     const planner::Event tick{std::chrono::seconds(second), planner::Tick{}};
     recorder_->KeepEvent(EventRowOf(tuning_, 0, second, tick));
+  }
+  uint64_t Settled() {
+    uint64_t id = 0;
+    recorder_->Settle(tuning_, samples::Settlement(), [&id](absl::StatusOr<uint64_t> stored) {
+      ASSERT_TRUE(stored.ok()) << stored.status();
+      id = *stored;
+    });
+    EXPECT_TRUE(loop_.RunUntil([&id] { return id != 0; }));
+    return id;
+  }
+  storage::SettlementState State(uint64_t settlement) {
+    const auto rows = writer_->NewReader()->Settlements({});
+    EXPECT_TRUE(rows.ok()) << rows.status();
+    for (const auto& row : *rows) {
+      if (row.record.id == settlement) return row.state;
+    }
+    ADD_FAILURE() << "no settlement " << settlement;
+    return storage::SettlementState::kSuperseded;
   }
   std::vector<std::string> Logs() {
     auto logs = ReadTuningLogs(*writer_->NewReader(), tuning_);
@@ -168,6 +212,57 @@ TEST_F(StoreRecorderTest, ADamagedRowIsAGapOfEveryLogItMayBelongTo) {
   const planner::ReplayResult result = planner::Replay(Logs()[0]);
   EXPECT_THAT(result.error, HasSubstr("line 3: up to 1 lines are missing here (damaged rows"));
   EXPECT_EQ(result.events, 1u);
+}
+
+TEST_F(StoreRecorderTest, ADemotionFindsNoQueueFull) {
+  const uint64_t settlement = Settled();
+  Hold();
+  const auto nothing = [](storage::Store&) { return absl::OkStatus(); };
+  while (writer_->Submit(Durability::kSynced, nothing).ok()) continue;
+  recorder_->KeepRow(tuning_, planner::DemoteSettlement{settlement, "slower by now"});
+  release_.Notify();
+  EXPECT_TRUE(
+      loop_.RunUntil([&] { return State(settlement) == storage::SettlementState::kDemoted; }));
+  EXPECT_EQ(recorder_->dropped(), 0u);
+}
+
+TEST_F(StoreRecorderTest, ADemotionIsSynced) {
+  writer_->Stop();
+  const auto disk = std::make_shared<FailingStore::Disk>();
+  Start(std::make_unique<FailingStore>(disk));
+  const uint64_t settlement = Settled();
+  const int before = disk->synced;
+  recorder_->KeepRow(tuning_, planner::DemoteSettlement{settlement, "slower by now"});
+  writer_->Stop();
+  EXPECT_EQ(disk->synced, before + 1);
+}
+
+TEST_F(StoreRecorderTest, ADemotionWaitsThroughAnOutageAndNobodyIsServedThePlanAfterIt) {
+  writer_->Stop();
+  const auto disk = std::make_shared<FailingStore::Disk>();
+  Start(std::make_unique<FailingStore>(disk));
+  const uint64_t settlement = Settled();
+  disk->works = false;
+  recorder_->KeepRow(tuning_, planner::DemoteSettlement{settlement, "slower by now"});
+  EXPECT_FALSE(
+      writer_->Run(Durability::kSynced, [](storage::Store&) { return absl::OkStatus(); }).ok());
+  EXPECT_EQ(State(settlement), storage::SettlementState::kInForce);
+  disk->works = true;
+  Description description;
+  description.key = samples::Key();
+  description.environment = samples::Environment();
+  description.graphs = {samples::Graph()};
+  description.workload = samples::Workload();
+  description.workload.spec.fingerprint = description.key.workload;
+  description.session = samples::Session(1, 0);
+  std::optional<absl::StatusOr<OpenedTuning>> opened;
+  recorder_->OpenTuning(description,
+                        [&opened](absl::StatusOr<OpenedTuning> o) { opened = std::move(o); });
+  ASSERT_TRUE(loop_.RunUntil([&opened] { return opened.has_value(); }));
+  ASSERT_TRUE(opened->ok()) << opened->status();
+  EXPECT_FALSE((*opened)->memory.settlement.has_value());
+  EXPECT_EQ(State(settlement), storage::SettlementState::kDemoted);
+  EXPECT_EQ(recorder_->dropped(), 0u);
 }
 
 TEST_F(StoreRecorderTest, DamageEndsInQuarantine) {

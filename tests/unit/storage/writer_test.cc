@@ -287,6 +287,31 @@ TEST_F(WriterTest, HoldsNoMoreRowsInAnOutageThanItsQueueTakes) {
   writer->Stop();
 }
 
+TEST_F(WriterTest, TakesWhatMustNotBeLostThoughTheQueueIsFull) {
+  WriterOptions options = Patient();
+  options.queue_limit = 1;
+  options.synced_reserve = 0;
+  auto writer = Make(options);
+  ASSERT_TRUE(writer->Submit(Durability::kBatched, PutEvent("1")).ok());
+  absl::Notification holding, release;
+  const auto hold = [&](Store&) {
+    holding.Notify();
+    release.WaitForNotification();
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(writer->Submit(Durability::kSynced, InOutage::kKeep, hold, nullptr).ok());
+  holding.WaitForNotification();
+  ASSERT_TRUE(writer->Submit(Durability::kBatched, PutEvent("2")).ok());
+  EXPECT_EQ(writer->Submit(Durability::kBatched, PutEvent("dropped")).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(writer->Submit(Durability::kSynced, PutEvent("dropped")).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(writer->Submit(Durability::kSynced, InOutage::kKeep, PutEvent("3"), nullptr).ok());
+  release.Notify();
+  writer->Stop();
+  EXPECT_THAT(Kinds(*writer), ElementsAre("1", "2", "3"));
+}
+
 TEST(OutageSentence, SaysSinceWhenWhyAndTheNextMove) {
   const absl::Time since = absl::FromUnixSeconds(1'767'225'600);
   EXPECT_EQ(OutageSentence({since, absl::ResourceExhaustedError("database or disk is full")}, "/s"),
