@@ -102,7 +102,8 @@ std::vector<ConfigKey> DaemonKeys() {
        0,
        4000,
        {},
-       "folder of the lock files that say which daemon measures a device; empty: /run/lock for "
+       "folder of the lock files that say which daemon measures a device, while it does; empty: "
+       "/run/lock for "
        "GPUs and for "
        "the system's daemon, else the state folder",
        BLAZED_TEXT(device_lock_dir)},

@@ -2,42 +2,135 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/base/unique_fd.h"
 
 namespace blazed::session {
+namespace {
 
-bool IsDeviceKey(const std::string& device) {
-  if (device.empty() || device.size() > 96 || device[0] == '.') return false;
-  return std::all_of(device.begin(), device.end(), [](unsigned char c) {
-    return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
-  });
+bool IsUuid(std::string_view text) {
+  constexpr std::string_view kForm = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
+  if (text.size() != kForm.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (kForm[i] == '-' ? c != '-' : !absl::ascii_isxdigit(c)) return false;
+  }
+  return true;
 }
 
-DeviceLocks::DeviceLocks(std::string gpu_folder, std::string cpu_folder)
-    : gpu_folder_(std::move(gpu_folder)), cpu_folder_(std::move(cpu_folder)) {}
+bool IsSameFile(int fd, const std::string& path) {
+  struct stat open_file {};
+  struct stat at_path {};
+  return fstat(fd, &open_file) == 0 && lstat(path.c_str(), &at_path) == 0 &&
+         open_file.st_dev == at_path.st_dev && open_file.st_ino == at_path.st_ino;
+}
 
-absl::Status DeviceLocks::Own(const std::string& device) {
-  if (held_.count(device) > 0) return absl::OkStatus();
-  const std::string& folder = device == "cpu" ? cpu_folder_ : gpu_folder_;
-  const std::string path = absl::StrCat(folder, "/blazed-", device, ".lock");
-  UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!file.valid()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the lock file ", path, " cannot be opened: ", strerror(errno)));
+// An owner unlinks its file before it lets go of it, so a lock counts only on the file that is at
+// the path once it is taken.
+absl::StatusOr<UniqueFd> Lock(const std::string& device, const std::string& path) {
+  constexpr int kTries = 16;  // each lost to an owner that let go at that moment
+  for (int i = 0; i < kTries; ++i) {
+    UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file.valid()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the lock file ", path, " cannot be opened: ", strerror(errno),
+                       "; set daemon.device_lock_dir to a folder that blazed may write"));
+    }
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) break;
+    if (IsSameFile(file.get(), path)) return file;
   }
-  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("another daemon measures device ", device, "; attach to that one"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("another daemon measures device ", device, "; attach to that one"));
+}
+
+}  // namespace
+
+bool IsDeviceKey(const std::string& device) {
+  if (device == "cpu") return true;
+  std::string_view rest = device;
+  for (const std::string_view prefix : {"MIG-GPU-", "MIG-", "GPU-"}) {
+    if (rest.substr(0, prefix.size()) == prefix) return IsUuid(rest.substr(prefix.size()));
   }
-  held_.emplace(device, std::move(file));
+  return false;
+}
+
+// What is held, and by how many sessions of whom. Shared with the holds.
+struct DeviceLocks::Table {
+  std::map<std::string, std::weak_ptr<Device>> devices;
+  std::map<uint32_t, std::map<std::string, size_t>> sessions;  // by user and device
+};
+
+// A lock that is held.
+class DeviceLocks::Device {
+ public:
+  Device(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
+  ~Device() { unlink(path_.c_str()); }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+ private:
+  const std::string path_;
+  const UniqueFd file_;
+};
+
+DeviceLocks::DeviceLocks(std::string gpu_folder, std::string cpu_folder)
+    : gpu_folder_(std::move(gpu_folder)),
+      cpu_folder_(std::move(cpu_folder)),
+      table_(std::make_shared<Table>()) {}
+
+size_t DeviceLocks::held() const { return table_->devices.size(); }
+
+absl::Status DeviceLocks::CheckRoom(uint32_t uid) const {
+  const auto own = table_->sessions.find(uid);
+  const size_t count = own == table_->sessions.end() ? 0 : own->second.size();
+  if (count >= kDevicesPerUser) {
+    return absl::ResourceExhaustedError(absl::StrCat("sessions of user ", uid, " hold ", count,
+                                                     " devices, which is the limit; end one"));
+  }
+  if (table_->devices.size() >= kMostDevices) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("this daemon holds ", kMostDevices,
+                     " devices, which is the limit; attach again when sessions have ended"));
+  }
   return absl::OkStatus();
+}
+
+absl::StatusOr<DeviceLocks::Hold> DeviceLocks::Own(const std::string& device, uint32_t uid) {
+  const auto known = table_->devices.find(device);
+  std::shared_ptr<Device> lock = known == table_->devices.end() ? nullptr : known->second.lock();
+  const auto own = table_->sessions.find(uid);
+  const bool counted = own != table_->sessions.end() && own->second.count(device) > 0;
+  if (!counted) {
+    if (absl::Status room = CheckRoom(uid); !room.ok()) return room;
+  }
+  if (lock == nullptr) {
+    const std::string path =
+        absl::StrCat(device == "cpu" ? cpu_folder_ : gpu_folder_, "/blazed-", device, ".lock");
+    absl::StatusOr<UniqueFd> file = Lock(device, path);
+    if (!file.ok()) return file.status();
+    lock = std::make_shared<Device>(path, *std::move(file));
+    table_->devices[device] = lock;
+  }
+  ++table_->sessions[uid][device];
+  // The deleter is the end of this session's part: the count first, then the lock if it was the
+  // last.
+  return Hold(lock.get(), [table = table_, lock, device, uid](const void*) mutable {
+    auto& of_user = table->sessions[uid];
+    if (--of_user[device] == 0) of_user.erase(device);
+    if (of_user.empty()) table->sessions.erase(uid);
+    lock.reset();
+    const auto it = table->devices.find(device);
+    if (it != table->devices.end() && it->second.expired()) table->devices.erase(it);
+  });
 }
 
 }  // namespace blazed::session

@@ -6,9 +6,6 @@ namespace blazed::session {
 
 using planner::Mode;
 
-namespace {
-
-// observe < pinned < tune, by how much may change.
 int Rank(Mode mode) {
   switch (mode) {
     case Mode::kObserve:
@@ -20,8 +17,6 @@ int Rank(Mode mode) {
   }
   return 0;
 }
-
-}  // namespace
 
 Granted Grant(const Hello& hello, const Options& options, const absl::Status& device,
               const absl::Status& store) {

@@ -16,6 +16,9 @@ struct Granted {
   std::string reason;  // why less than asked; empty otherwise
 };
 
+// observe < pinned < tune, by how much may change.
+int Rank(planner::Mode mode);
+
 // `device`: whether this daemon owns the device; `store`: OK outside quarantine.
 Granted Grant(const Hello& hello, const Options& options, const absl::Status& device,
               const absl::Status& store);

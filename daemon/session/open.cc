@@ -34,14 +34,20 @@ void SessionTable::Open(Stream& stream, uint64_t sequence, Hello hello, Done don
   });
 }
 
-absl::Status SessionTable::CheckRoom(uint32_t uid) const {
+absl::Status SessionTable::CheckRoom(uint32_t uid) {
   auto opening = opening_.find(uid);
   uint32_t count = opening == opening_.end() ? 0 : opening->second;
   for (const auto& [id, session] : sessions_) count += session->peer.uid == uid;
-  if (count < options_.sessions_per_user) return absl::OkStatus();
+  if (count >= options_.sessions_per_user) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("user ", uid, " has ", count,
+                     " sessions, which is the limit; end one or raise limits.sessions_per_user"));
+  }
+  if (attaches_.Take(uid, options_.attaches_per_minute, loop_.Now())) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("user ", uid, " has ", count,
-                   " sessions, which is the limit; end one or raise limits.sessions_per_user"));
+      absl::StrCat("user ", uid, " opened ", options_.attaches_per_minute,
+                   " sessions within a minute, which is the limit; attach again later or raise "
+                   "limits.attaches_per_minute"));
 }
 
 std::shared_ptr<Session> SessionTable::MakeSession(const Stream& stream, Hello hello) {
@@ -50,20 +56,35 @@ std::shared_ptr<Session> SessionTable::MakeSession(const Stream& stream, Hello h
   session->peer = stream.peer;
   session->link = stream.link;
   session->attached = loop_.Now();
-  const Granted granted = Grant(hello, options_, locks_.Own(hello.device), quarantine_.cause());
+  session->hello = std::move(hello);
+  Granted granted = GrantNow(*session);
   session->mode = granted.mode;
-  session->mode_reason = granted.reason;
+  session->mode_reason = std::move(granted.reason);
   storage::SessionRow& row = session->row;
   row.uid = stream.peer.uid;
   row.pid = stream.peer.pid;
   row.process = stream.peer.process;
-  row.job = hello.job.empty() ? absl::StrCat("pid-", stream.peer.pid) : hello.job;
-  row.host_name = hello.host_name;
-  row.device = hello.device;
+  row.job = session->hello.job.empty() ? absl::StrCat("pid-", stream.peer.pid) : session->hello.job;
+  row.host_name = session->hello.host_name;
+  row.device = session->hello.device;
   row.mode = granted.mode;
   row.attached_ns = loop_.WallNs();
-  session->hello = std::move(hello);
   return session;
+}
+
+// What the session may do as things stand. Takes the device for it where that is more than to
+// observe, and gives it back where it is not.
+Granted SessionTable::GrantNow(Session& session) {
+  const absl::Status store = quarantine_.cause();
+  Granted granted = Grant(session.hello, options_, absl::OkStatus(), store);
+  if (granted.mode == planner::Mode::kObserve) {
+    session.device = nullptr;
+  } else if (session.device == nullptr) {
+    absl::StatusOr<DeviceLocks::Hold> hold = locks_.Own(session.hello.device, session.peer.uid);
+    if (!hold.ok()) return Grant(session.hello, options_, hold.status(), store);
+    session.device = *std::move(hold);
+  }
+  return granted;
 }
 
 void SessionTable::Opened(const std::shared_ptr<Session>& session,
@@ -79,6 +100,13 @@ void SessionTable::Opened(const std::shared_ptr<Session>& session,
   session->id = *id;
   session->row.id = *id;
   session->stage = Stage::kOpen;
+  // The policy, the pause or the store may have changed while the store worked.
+  Granted granted = GrantNow(*session);
+  session->mode_reason = std::move(granted.reason);
+  if (std::exchange(session->mode, granted.mode) != granted.mode) {
+    session->row.mode = granted.mode;
+    recorder_.UpdateSession(session->row);
+  }
   sessions_.emplace(*id, session);
   log::Info("session opened", {{field::kSession, *id},
                                {field::kPrincipal, session->peer.principal},

@@ -62,6 +62,7 @@ void SessionTable::End(const std::shared_ptr<Session>& session, const std::strin
   loop_.Cancel(std::exchange(session->grace, 0));
   for (auto& [id, unanswered] : session->unanswered) loop_.Cancel(unanswered.deadline);
   session->unanswered.clear();
+  session->device = nullptr;
   if (std::shared_ptr<Link> link = std::exchange(session->link, nullptr)) {
     auto stream = streams_.find(link.get());
     if (stream != streams_.end()) stream->second.session = nullptr;
@@ -119,17 +120,21 @@ void SessionTable::StoreFailed() {
 void SessionTable::Reload(const Options& options) {
   options_ = options;
   tunings_.SetOptions(options);
-  std::vector<std::shared_ptr<Session>> touched;
+  struct Touched {
+    std::shared_ptr<Session> session;
+    bool falls = false;
+  };
+  std::vector<Touched> touched;
   for (const auto& [id, session] : sessions_) {
-    const Granted granted =
-        Grant(session->hello, options_, locks_.Own(session->hello.device), quarantine_.cause());
-    if (granted.mode != session->mode) touched.push_back(session);
+    const planner::Mode mode = GrantNow(*session).mode;
+    if (mode != session->mode) touched.push_back({session, Rank(mode) < Rank(session->mode)});
   }
   const bool pausing = options.pause == Pause::kOn;
-  for (const auto& session : touched) {
+  for (const auto& [session, falls] : touched) {
     const char* why =
         pausing ? "an operator has paused blazed" : "the policy of the daemon changed";
-    if (session->link && session->mode != planner::Mode::kObserve) {
+    // A session that may do more from now on keeps its plan until it is back.
+    if (session->link && falls) {
       session->link->Send(planner::Stand{
           session->id, pausing ? planner::StandReason::kPaused : planner::StandReason::kPolicy,
           why});

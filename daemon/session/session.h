@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "daemon/session/device_locks.h"
 #include "daemon/session/link.h"
 #include "daemon/session/loop.h"
 #include "daemon/session/messages.h"
@@ -38,6 +39,7 @@ struct Session {
   Hello hello;
   planner::Mode mode = planner::Mode::kObserve;  // granted
   std::string mode_reason;
+  DeviceLocks::Hold device;    // while the mode is above observing
   std::shared_ptr<Link> link;  // null between a lost stream and the next
   storage::SessionRow row;
   planner::Moment attached{};

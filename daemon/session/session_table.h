@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/base/quarantine.h"
 #include "daemon/session/device_locks.h"
+#include "daemon/session/grant.h"
 #include "daemon/session/loop.h"
 #include "daemon/session/messages.h"
 #include "daemon/session/options.h"
@@ -101,7 +102,8 @@ class SessionTable final : public Directed {
   void Open(Stream& stream, uint64_t sequence, Hello hello, Done done);
   void Opened(const std::shared_ptr<Session>& session, absl::StatusOr<planner::SessionId> id,
               const Done& done);
-  absl::Status CheckRoom(uint32_t uid) const;
+  absl::Status CheckRoom(uint32_t uid);
+  Granted GrantNow(Session& session);
   std::shared_ptr<Session> MakeSession(const Stream& stream, Hello hello);
   void Welcome(const Session& session);
   // resume.cc

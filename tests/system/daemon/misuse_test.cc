@@ -145,6 +145,26 @@ TEST_F(DaemonMisuse, WhatIsOutOfOrderIsRefusedAndTheStreamGoesOn) {
   EXPECT_TRUE(shim_.Finish().ok());
 }
 
+TEST_F(DaemonMisuse, AClaimOnAnothersFingerprintIsRefused) {
+  ASSERT_TRUE(shim_.Attach().ok());
+  v1::ShimMessage graph, claim;
+  *graph.mutable_graph_seen() = Host().Graph();
+  *claim.mutable_workload_seen() = Host().Workload();
+  claim.mutable_workload_seen()->mutable_decisions()->RemoveLast();
+  shim_.Send(graph);
+  shim_.Send(claim);
+  EXPECT_THAT(shim_.Read()->refused().detail(), HasSubstr("its graphs and decisions give"));
+  shim_.Bye();
+  EXPECT_TRUE(shim_.Finish().ok());
+}
+
+TEST_F(DaemonMisuse, ADeviceThatNamesNoGpuIsInvalid) {
+  shim_.hello().set_device("GPU-0");
+  const grpc::Status status = shim_.Attach();
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("neither cpu nor a GPU's UUID"));
+}
+
 TEST_F(DaemonMisuse, ABodyOfALaterVersionIsLeftOut) {
   ASSERT_TRUE(shim_.Attach().ok());
   v1::ShimMessage later;

@@ -1,16 +1,27 @@
 #include "daemon/session/device_locks.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "daemon/base/unique_fd.h"
 
 namespace blazed::session {
 namespace {
 
 using testing::HasSubstr;
+
+// A UUID for a number.
+std::string Gpu(size_t number) {
+  return absl::StrFormat("GPU-%08x-0b43-9c2a-75c0-6b2b4cbb1a0e", number);
+}
 
 class DeviceLocksTest : public testing::Test {
  protected:
@@ -24,45 +35,98 @@ class DeviceLocksTest : public testing::Test {
 
 TEST_F(DeviceLocksTest, OneOwnerADevice) {
   DeviceLocks first(folder_, folder_), second(folder_, folder_);
-  EXPECT_TRUE(first.Own("GPU-1").ok());
-  EXPECT_TRUE(first.Own("GPU-1").ok());
-  const absl::Status refused = second.Own("GPU-1");
+  const auto hold = first.Own(Gpu(1), 7);
+  ASSERT_TRUE(hold.ok()) << hold.status();
+  EXPECT_TRUE(first.Own(Gpu(1), 8).ok());
+  const absl::Status refused = second.Own(Gpu(1), 7).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("another daemon measures device GPU-1"));
-  EXPECT_TRUE(second.Own("GPU-2").ok());
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("another daemon measures device GPU-"));
+  EXPECT_TRUE(second.Own(Gpu(2), 7).ok());
 }
 
-TEST_F(DeviceLocksTest, TheLockGoesWithItsOwner) {
+TEST_F(DeviceLocksTest, TheLockAndItsFileGoWithTheLastHold) {
+  DeviceLocks first(folder_, folder_), second(folder_, folder_);
+  auto one = first.Own("cpu", 7), other = first.Own("cpu", 8);
+  ASSERT_TRUE(one.ok() && other.ok());
+  *one = nullptr;
+  EXPECT_FALSE(second.Own("cpu", 7).ok());
+  *other = nullptr;
+  EXPECT_EQ(first.held(), 0u);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(second.Own("cpu", 7).ok());
+}
+
+TEST_F(DeviceLocksTest, AHoldOutlivesTheTable) {
+  DeviceLocks::Hold hold;
   {
     DeviceLocks first(folder_, folder_);
-    ASSERT_TRUE(first.Own("cpu").ok());
+    hold = *first.Own("cpu", 7);
   }
   DeviceLocks second(folder_, folder_);
-  EXPECT_TRUE(second.Own("cpu").ok());
+  EXPECT_FALSE(second.Own("cpu", 7).ok());
+  hold = nullptr;
+  EXPECT_TRUE(second.Own("cpu", 7).ok());
+}
+
+// One daemon waits with the file open while the other unlinks it and lets go; what it locks then is
+// no file that anybody else would find.
+TEST_F(DeviceLocksTest, ALockOnAFileThatIsGoneIsNone) {
+  const std::string path = folder_ + "/blazed-cpu.lock";
+  const UniqueFd early(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  DeviceLocks first(folder_, folder_);
+  *first.Own("cpu", 7) = nullptr;
+  ASSERT_EQ(flock(early.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_TRUE(first.Own("cpu", 7).ok());
+}
+
+TEST_F(DeviceLocksTest, AUserHoldsOnlySoManyAndTheLimitIsNotTheOthers) {
+  DeviceLocks locks(folder_, folder_);
+  std::vector<DeviceLocks::Hold> holds;
+  for (size_t i = 0; i < kDevicesPerUser; ++i) holds.push_back(*locks.Own(Gpu(i), 7));
+  const absl::Status refused = locks.Own(Gpu(kDevicesPerUser), 7).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(locks.Own(Gpu(0), 7).ok()) << "one that it has already";
+  EXPECT_TRUE(locks.Own(Gpu(kDevicesPerUser), 8).ok());
+  holds.pop_back();
+  EXPECT_TRUE(locks.Own(Gpu(kDevicesPerUser), 7).ok());
+}
+
+TEST_F(DeviceLocksTest, TheDaemonHoldsOnlySoMany) {
+  DeviceLocks locks(folder_, folder_);
+  std::vector<DeviceLocks::Hold> holds;
+  for (uint32_t i = 0; i < kMostDevices; ++i) holds.push_back(*locks.Own(Gpu(i), i));
+  EXPECT_EQ(locks.Own("cpu", 7).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(locks.held(), kMostDevices);
+  holds.pop_back();
+  EXPECT_TRUE(locks.Own("cpu", 7).ok());
 }
 
 TEST_F(DeviceLocksTest, TheCpuMayBeLockedElsewhere) {
   const std::string other = folder_ + "/other";
   mkdir(other.c_str(), 0700);
   DeviceLocks first(folder_, folder_), second(folder_, other);
-  EXPECT_TRUE(first.Own("cpu").ok());
-  EXPECT_TRUE(second.Own("cpu").ok());
+  const auto hold = first.Own("cpu", 7);
+  EXPECT_TRUE(hold.ok());
+  EXPECT_TRUE(second.Own("cpu", 7).ok());
 }
 
 TEST_F(DeviceLocksTest, AFolderThatIsNotThereIsNotOwned) {
   DeviceLocks locks(folder_ + "/missing", folder_ + "/missing");
-  EXPECT_EQ(locks.Own("cpu").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(locks.Own("cpu", 7).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(locks.held(), 0u);
 }
 
-TEST(DeviceKey, IsAWordThatNamesAFile) {
+TEST(DeviceKey, IsCpuOrAUuid) {
   EXPECT_TRUE(IsDeviceKey("cpu"));
   EXPECT_TRUE(IsDeviceKey("GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
-  EXPECT_TRUE(IsDeviceKey("MIG-GPU_1.2"));
-  EXPECT_FALSE(IsDeviceKey(""));
-  EXPECT_FALSE(IsDeviceKey("../../etc/passwd"));
-  EXPECT_FALSE(IsDeviceKey(".hidden"));
-  EXPECT_FALSE(IsDeviceKey("a b"));
-  EXPECT_FALSE(IsDeviceKey(std::string(97, 'a')));
+  EXPECT_TRUE(IsDeviceKey("MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  EXPECT_TRUE(IsDeviceKey("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  for (const char* other :
+       {"", "gpu", "cpu0", "GPU-1", "../../etc/passwd", ".hidden", "a b", "GPU-",
+        "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0g", "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e1",
+        "8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e", "GPU-8f6cd1a5/0b43/9c2a/75c0/6b2b4cbb1a0e"}) {
+    EXPECT_FALSE(IsDeviceKey(other)) << other;
+  }
 }
 
 }  // namespace

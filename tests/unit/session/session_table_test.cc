@@ -2,146 +2,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "daemon/base/log.h"
 #include "daemon/base/process.h"
-#include "daemon/session/store_recorder.h"
-#include "daemon/session/workload_fingerprint.h"
-#include "storage/memory/memory_store.h"
-#include "tests/fakes/manual_loop.h"
-#include "tests/fakes/recording_link.h"
+#include "tests/unit/session/session_table_fixture.h"
 
 namespace blazed::session {
 namespace {
 
-using fakes::ManualLoop;
-using fakes::RecordingLink;
-using planner::Mode;
 using testing::HasSubstr;
-
-planner::Digest DigestOf(uint8_t byte) {
-  planner::Digest digest{};
-  digest[0] = byte;
-  return digest;
-}
-
-Hello TuneHello() {
-  Hello hello;
-  hello.mode = Mode::kTune;
-  hello.job = "job";
-  hello.device = "cpu";
-  return hello;
-}
-
-// Workloads of other numbers are other ones.
-WorkloadSeen Workload(uint8_t number, int decisions) {
-  WorkloadSeen seen;
-  seen.row.spec.name = "workload";
-  seen.row.graphs = {DigestOf(100)};
-  for (int i = 0; i < decisions; ++i) {
-    planner::DecisionSpec decision;
-    decision.id = DigestOf(static_cast<uint8_t>(i + 1));
-    decision.name = "boundary";
-    decision.options = {"merge", "cut"};
-    decision.graph = 1;
-    decision.sites = number;
-    seen.row.spec.decisions.push_back(decision);
-  }
-  seen.row.spec.fingerprint = WorkloadFingerprint(seen.row);
-  seen.default_signature = DigestOf(200);
-  seen.default_step_ns = 1'000'000;
-  return seen;
-}
-
-GraphSeen Graph() {
-  GraphSeen seen;
-  seen.row.fingerprint = DigestOf(100);
-  seen.row.name = "graph";
-  return seen;
-}
-
-class SessionTableTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "/sessions-XXXXXX";
-    folder_ = mkdtemp(name.data());
-    storage::WriterOptions options;
-    options.group_window = absl::ZeroDuration();
-    writer_ = std::make_unique<storage::Writer>(std::make_unique<storage::MemoryStore>(), options);
-    recorder_ = std::make_unique<StoreRecorder>(*writer_, loop_, quarantine_, [] {});
-    table_ = std::make_unique<SessionTable>(
-        loop_, *recorder_, quarantine_, DeviceLocks(folder_, folder_),
-        [](const std::string&) { return std::map<std::string, std::string>(); }, options_);
-  }
-  void TearDown() override {
-    table_.reset();
-    writer_->Stop();
-    std::filesystem::remove_all(folder_);
-  }
-
-  Peer Me(const std::string& process = "boot/1/1") {
-    Peer peer;
-    peer.uid = 1000;
-    peer.pid = 1;
-    peer.process = process;
-    peer.principal = "uid:1000";
-    return peer;
-  }
-
-  // A stream whose messages are numbered by the test.
-  struct Client {
-    std::shared_ptr<RecordingLink> link = std::make_shared<RecordingLink>();
-    uint64_t sequence = 0;
-    std::optional<absl::Status> done;  // of the last message
-  };
-
-  Client Connect(Peer peer) {
-    Client client;
-    table_->Attach(client.link, std::move(peer));
-    return client;
-  }
-
-  // Hands a message on and waits until the table is done with it.
-  absl::Status Say(Client& client, Inbound message) {
-    client.done.reset();
-    table_->Receive(client.link, ++client.sequence, std::move(message),
-                    [&client](absl::Status status) { client.done = std::move(status); });
-    EXPECT_TRUE(loop_.RunUntil([&] { return client.done.has_value(); }));
-    return client.done.value_or(absl::InternalError("no answer"));
-  }
-
-  Client Open(Peer peer) {
-    Client client = Connect(std::move(peer));
-    EXPECT_TRUE(Say(client, TuneHello()).ok());
-    return client;
-  }
-
-  Client Described(Peer peer, uint8_t workload = 1) {
-    Client client = Open(std::move(peer));
-    EXPECT_TRUE(Say(client, Graph()).ok());
-    EXPECT_TRUE(Say(client, Workload(workload, 2)).ok());
-    return client;
-  }
-
-  ManualLoop loop_;
-  Quarantine quarantine_;
-  Options options_;
-  std::string folder_;
-  std::unique_ptr<storage::Writer> writer_;
-  std::unique_ptr<StoreRecorder> recorder_;
-  std::unique_ptr<SessionTable> table_;
-};
 
 TEST_F(SessionTableTest, AHelloIsWelcomed) {
   Client client = Open(Me());
   const auto* welcome = client.link->Last<session::Welcome>();
   ASSERT_NE(welcome, nullptr);
-  EXPECT_EQ(welcome->mode, Mode::kTune);
+  EXPECT_EQ(welcome->mode, planner::Mode::kTune);
   EXPECT_FALSE(IsZero(welcome->token));
   EXPECT_EQ(welcome->epoch, writer_->epoch());
   EXPECT_EQ(table_->size(), 1u);
@@ -172,10 +49,10 @@ TEST_F(SessionTableTest, ASecondHelloIsRefused) {
   EXPECT_EQ(client.link->Count<Refused>(), 1u);
 }
 
-TEST_F(SessionTableTest, ADeviceThatNamesNoFileIsInvalid) {
+TEST_F(SessionTableTest, ADeviceThatIsNeitherCpuNorAUuidIsInvalid) {
   Client client = Connect(Me());
   Hello hello = TuneHello();
-  hello.device = "../x";
+  hello.device = "GPU-0";
   EXPECT_EQ(Say(client, hello).code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -417,7 +294,7 @@ TEST_F(SessionTableTest, APauseSendsSessionsBackToTheDefault) {
   EXPECT_EQ(client.link->Last<planner::Stand>()->reason, planner::StandReason::kPaused);
   EXPECT_EQ(client.link->end->code(), absl::StatusCode::kUnavailable);
   Client again = Open(Me());
-  EXPECT_EQ(again.link->Last<session::Welcome>()->mode, Mode::kObserve);
+  EXPECT_EQ(again.link->Last<session::Welcome>()->mode, planner::Mode::kObserve);
 }
 
 TEST_F(SessionTableTest, ATokenFindsItsSessionForItsPrincipalAndRoot) {
