@@ -15,6 +15,9 @@ Tuning& Tuning::operator=(Tuning&&) noexcept = default;
 std::vector<Action> Tuning::Apply(const Event& event) { return state_->Apply(event); }
 std::vector<uint8_t> Tuning::SaveSurrogate() const { return state_->SaveSurrogate(); }
 Phase Tuning::phase(SessionId session) const { return state_->phase(session); }
+bool Tuning::IsOpen(SessionId session, DirectiveId directive) const {
+  return state_->IsOpen(session, directive);
+}
 
 namespace {
 
@@ -66,6 +69,11 @@ std::vector<Action> Tuning::State::Apply(const Event& event) {
   now_ = std::max(now_, event.at);
   std::visit([this](const auto& body) { On(body); }, event.body);
   return std::exchange(actions_, {});
+}
+
+bool Tuning::State::IsOpen(SessionId session, DirectiveId directive) const {
+  const auto it = sessions_.find(session);
+  return it != sessions_.end() && it->second.open.contains(directive);
 }
 
 Phase Tuning::State::phase(SessionId session) const {

@@ -60,6 +60,10 @@ class Tuning {
 
   Phase phase(SessionId session) const;
 
+  // Whether the session's answer to this directive is still waited for. One that is not open any
+  // more need not be sent, or not again.
+  bool IsOpen(SessionId session, DirectiveId directive) const;
+
  private:
   class State;
   std::unique_ptr<State> state_;

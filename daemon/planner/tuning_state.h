@@ -26,6 +26,7 @@ class Tuning::State {
   std::vector<Action> Apply(const Event& event);
   std::vector<uint8_t> SaveSurrogate() const { return search_.Save(); }
   Phase phase(SessionId session) const;
+  bool IsOpen(SessionId session, DirectiveId directive) const;
 
  private:
   // -- sessions.cc: who is here, whose turn it is

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "daemon/base/log.h"
+#include "daemon/session/directive.h"
 #include "daemon/session/session_table.h"
 
 namespace blazed::session {
@@ -66,6 +67,11 @@ const Directive* SessionTable::FindUnanswered(Session& session, uint64_t sequenc
 }
 
 void SessionTable::Settle(Session& session, planner::DirectiveId id) {
+  Forget(session, id);
+  session.drops.erase(session.drops.begin(), session.drops.lower_bound(id));
+}
+
+void SessionTable::Forget(Session& session, planner::DirectiveId id) {
   auto it = session.unanswered.find(id);
   if (it == session.unanswered.end()) return;
   loop_.Cancel(it->second.deadline);
@@ -147,12 +153,24 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
     }
     return absl::OkStatus();
   }
+  Unanswered& unanswered = it->second;
+  if (event.variant != planner::kDefaultVariant && !Names(unanswered.message, event.variant)) {
+    Refuse(session, sequence,
+           absl::StrCat("directive ", event.directive, " does not name variant ", event.variant,
+                        "; refuse with a variant it names, or with 0 for all of it"));
+    return absl::OkStatus();
+  }
+  if (event.variant == planner::kDefaultVariant) {
+    unanswered.waiting.clear();
+  } else if (std::holds_alternative<planner::ProbeVariants>(unanswered.message) &&
+             unanswered.waiting.erase(event.variant) == 0) {
+    return absl::OkStatus();  // a repeat
+  }
   log::Info("directive refused by the shim", {{field::kSession, session.id},
                                               {field::kDirective, event.directive},
                                               {field::kReason, event.detail}});
   event.session = session.id;
-  it->second.waiting.erase(event.variant);
-  if (it->second.waiting.empty()) Settle(session, event.directive);
+  if (unanswered.waiting.empty()) Settle(session, event.directive);
   Feed(session, std::move(event));
   return absl::OkStatus();
 }

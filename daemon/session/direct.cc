@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/session/directive.h"
 #include "daemon/session/session_table.h"
 
 namespace blazed::session {
@@ -19,14 +20,6 @@ namespace {
 constexpr absl::Duration kLeaseSlack = absl::Seconds(2);
 
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(250);
-
-planner::DirectiveId IdOf(const Outbound& directive) {
-  if (const auto* build = std::get_if<planner::BuildVariant>(&directive)) return build->build;
-  if (const auto* probe = std::get_if<planner::ProbeVariants>(&directive)) return probe->probe;
-  if (const auto* lease = std::get_if<planner::RunPairs>(&directive)) return lease->lease;
-  if (const auto* adopt = std::get_if<planner::Adopt>(&directive)) return adopt->adopt;
-  return 0;
-}
 
 }  // namespace
 
@@ -43,6 +36,9 @@ void SessionTable::Direct(planner::SessionId id, const Outbound& directive) {
     if (const auto* probe = std::get_if<planner::ProbeVariants>(&directive)) {
       unanswered.waiting.insert(probe->variants.begin(), probe->variants.end());
     }
+  }
+  if (const auto* drop = std::get_if<planner::DropVariant>(&directive)) {
+    session->drops.emplace(session->highest_directive, drop->variant);
   }
   if (const auto* stand = std::get_if<planner::Stand>(&directive)) session->standing = *stand;
   if (std::holds_alternative<planner::Adopt>(directive)) session->standing.reset();
@@ -61,7 +57,7 @@ void SessionTable::Lend(Session& session, const planner::RunPairs& lease) {
 void SessionTable::ExpireLease(const std::shared_ptr<Session>& session,
                                planner::DirectiveId lease) {
   log::Info("lease expired", {{field::kSession, session->id}, {field::kDirective, lease}});
-  Settle(*session, lease);
+  Forget(*session, lease);
   Feed(*session, planner::LeaseExpired{session->id, lease});
 }
 

@@ -34,11 +34,26 @@ void SessionTable::Resume(Stream& stream, const std::shared_ptr<Session>& sessio
   log::Info("session resumed",
             {{field::kSession, session->id}, {field::kCount, session->unanswered.size()}});
   Welcome(*session);
-  // In the order of their ids; the shim answers one it knows with the answer already given.
-  for (const auto& [id, unanswered] : session->unanswered) {
-    session->link->Send(unanswered.message);
-  }
+  SendAgain(*session);
   if (session->standing) session->link->Send(*session->standing);
+}
+
+// In the order of their ids, each drop behind what was asked before it. The shim answers a
+// directive that it knows with the answer already given, and drops a variant once. What the tuning
+// waits for no more is not said again.
+void SessionTable::SendAgain(const Session& session) {
+  auto drop = session.drops.begin();
+  const auto send_drops = [&](planner::DirectiveId before) {
+    for (; drop != session.drops.end() && drop->first < before; ++drop) {
+      session.link->Send(planner::DropVariant{session.id, drop->second});
+    }
+  };
+  for (const auto& [id, unanswered] : session.unanswered) {
+    if (!tunings_.IsOpen(session.row.tuning, session.id, id)) continue;
+    send_drops(id);
+    session.link->Send(unanswered.message);
+  }
+  send_drops(UINT64_MAX);
 }
 
 }  // namespace blazed::session

@@ -49,6 +49,9 @@ struct Session {
 
   std::map<planner::DirectiveId, Unanswered> unanswered;
   planner::DirectiveId highest_directive = 0;
+  // Variants dropped, by the highest id asked before. A drop has no answer; the shim has it for
+  // sure once it answers something that was asked later.
+  std::multimap<planner::DirectiveId, planner::VariantId> drops;
   std::optional<planner::Stand> standing;  // the last word was Stand, not Adopt
 
   planner::ReportProgress progress;  // the latest, sent or not

@@ -110,6 +110,7 @@ class SessionTable final : public Directed {
   std::shared_ptr<Session> FindResumable(const Hello& hello, const Peer& peer) const;
   void Resume(Stream& stream, const std::shared_ptr<Session>& session);
   // describe.cc
+  void SendAgain(const Session& session);
   void See(Session& session, uint64_t sequence, GraphSeen graph, const Done& done);
   void See(const std::shared_ptr<Session>& session, uint64_t sequence, WorkloadSeen workload,
            Done done);
@@ -133,6 +134,7 @@ class SessionTable final : public Directed {
   void Settle(Session& session, planner::DirectiveId id);  // the directive has its answer
   void Feed(Session& session, planner::EventBody event);
   void ExpireLease(const std::shared_ptr<Session>& session, planner::DirectiveId lease);
+  void Forget(Session& session, planner::DirectiveId id);  // it will have none
   // reap.cc
   void WatchProcess(const std::shared_ptr<Session>& session);
   void Leave(const std::shared_ptr<Session>& session, const Bye& bye, const Done& done);

@@ -35,9 +35,13 @@ const storage::WorkloadRow* Tunings::FindWorkload(TuningId tuning) const {
   return it == live_.end() ? nullptr : &it->second->workload;
 }
 
-void Tunings::Open(TuningId id, const storage::TuningKey& key,
-                   const storage::WorkloadRow& workload, storage::Store::Memory memory,
-                   const planner::TuningConfig& config) {
+bool Tunings::IsOpen(TuningId tuning, SessionId session, planner::DirectiveId directive) const {
+  auto it = live_.find(tuning);
+  return it != live_.end() && it->second->tuning.IsOpen(session, directive);
+}
+
+void Tunings::Open(TuningId id, const storage::TuningKey& key, const storage::WorkloadRow& workload,
+                   storage::Store::Memory memory, const planner::TuningConfig& config) {
   if (live_.count(id) > 0) return;
   if (memory.damaged_rows > 0) {
     log::Warning("rows of a tuning were damaged and left out",
@@ -94,7 +98,9 @@ void Tunings::Feed(TuningId tuning, SessionId session, planner::EventBody event)
 void Tunings::Apply(Live& live, SessionId session, planner::EventBody body) {
   planner::Event event{loop_.Now(), std::move(body)};
   KeepEvent(live, session, event);
-  for (planner::Action& action : live.tuning.Apply(event)) Execute(live, std::move(action));
+  std::vector<planner::Action> actions = live.tuning.Apply(event);
+  Withdraw(live);
+  for (planner::Action& action : actions) Execute(live, std::move(action));
   std::set<std::string> devices;
   for (const auto& [id, member] : live.members) devices.insert(member.device);
   for (const std::string& device : devices) GiveUpTurn(live, device);

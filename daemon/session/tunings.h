@@ -55,6 +55,10 @@ class Tunings {
 
   void SetOptions(const Options& options) { options_ = options; }
 
+  // Whether the tuning still waits for the session's answer to this directive.
+  bool IsOpen(storage::TuningId tuning, planner::SessionId session,
+              planner::DirectiveId directive) const;
+
   // From here on nothing that explores is asked for; answers still count.
   void Drain() { draining_ = true; }
   bool HasLeases() const;
@@ -64,7 +68,7 @@ class Tunings {
     std::string device;
     planner::Mode mode = planner::Mode::kObserve;
     std::set<planner::DirectiveId> leases;  // out, without an answer
-    std::vector<Outbound> parked;           // wait for the device's turn
+    std::vector<Outbound> parked;  // wait for the device's turn; drops behind what they follow
   };
   struct Live;
 
@@ -74,6 +78,9 @@ class Tunings {
   void Settle(Live& live, planner::Settle request);
   void Settled(storage::TuningId tuning, uint64_t request, absl::StatusOr<uint64_t> id);
   void Explore(Live& live, planner::SessionId session, Outbound directive);
+  void Drop(Live& live, planner::SessionId session, planner::VariantId variant,
+            const Outbound& drop);
+  void Withdraw(Live& live);
   void Send(Member& member, planner::SessionId session, const Outbound& directive);
   void TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event);
   bool Explores(const Live& live, planner::SessionId session, const Member& member) const;

@@ -1,8 +1,10 @@
 // What a tuning asks for, carried out.
+#include <algorithm>
 #include <utility>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/session/directive.h"
 #include "daemon/session/live_tuning.h"
 #include "daemon/session/tuning_log.h"
 #include "daemon/session/tunings.h"
@@ -31,6 +33,11 @@ SessionId Target(const planner::Action& action) {
       action);
 }
 
+bool NamedIn(const std::vector<Outbound>& directives, planner::VariantId variant) {
+  return std::any_of(directives.begin(), directives.end(),
+                     [variant](const Outbound& each) { return Names(each, variant); });
+}
+
 }  // namespace
 
 void Tunings::Execute(Live& live, planner::Action action) {
@@ -53,6 +60,8 @@ void Tunings::Execute(Live& live, planner::Action action) {
                       std::is_same_v<A, planner::ProbeVariants> ||
                       std::is_same_v<A, planner::RunPairs>) {
           Explore(live, session, Outbound(std::move(a)));
+        } else if constexpr (std::is_same_v<A, planner::DropVariant>) {
+          Drop(live, session, a.variant, Outbound(a));
         } else if constexpr (std::is_constructible_v<Outbound, A>) {
           sessions_.Direct(session, Outbound(std::move(a)));
         }
@@ -66,7 +75,7 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
   auto it = live.members.find(session);
   if (it == live.members.end()) return;
   Member& member = it->second;
-  if (draining_) return;
+  if (draining_ || !live.tuning.IsOpen(session, IdOf(directive))) return;
   const bool lease = std::holds_alternative<planner::RunPairs>(directive);
   if (lease && member.mode != planner::Mode::kTune) {
     log::Error("a lease for a session that does not tune was withheld",
@@ -92,6 +101,33 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
   member.parked.push_back(std::move(directive));
 }
 
+// A build or probe of the variant that still waits would bring it back behind its drop.
+void Tunings::Drop(Live& live, SessionId session, planner::VariantId variant,
+                   const Outbound& drop) {
+  auto it = live.members.find(session);
+  if (it != live.members.end() && NamedIn(it->second.parked, variant)) {
+    it->second.parked.push_back(drop);
+    return;
+  }
+  sessions_.Direct(session, drop);
+}
+
+// What waits for the device's turn goes when the planner waits for it no more: the search ended,
+// the session stands, the settlement was demoted.
+void Tunings::Withdraw(Live& live) {
+  for (auto& [session, member] : live.members) {
+    for (Outbound& waiting : std::exchange(member.parked, {})) {
+      const auto* drop = std::get_if<planner::DropVariant>(&waiting);
+      if (drop == nullptr && !live.tuning.IsOpen(session, IdOf(waiting))) continue;
+      if (drop != nullptr && !NamedIn(member.parked, drop->variant)) {
+        sessions_.Direct(session, waiting);
+      } else {
+        member.parked.push_back(std::move(waiting));
+      }
+    }
+  }
+}
+
 void Tunings::Send(Member& member, SessionId session, const Outbound& directive) {
   if (const auto* lease = std::get_if<planner::RunPairs>(&directive)) {
     member.leases.insert(lease->lease);
@@ -105,7 +141,7 @@ void Tunings::TurnGranted(const std::string& device, TuningId tuning) {
   for (auto& [session, member] : it->second->members) {
     if (member.device != device) continue;
     for (const Outbound& directive : std::exchange(member.parked, {})) {
-      Send(member, session, directive);
+      if (!draining_) Send(member, session, directive);
     }
   }
 }
