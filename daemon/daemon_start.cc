@@ -69,6 +69,7 @@ absl::StatusOr<std::unique_ptr<storage::Store>> MakeStore(const Config& config,
   if (config.store == StoreKind::kMemory) return std::make_unique<storage::MemoryStore>();
   storage::SqliteOptions options;
   options.folder = config.state_dir;
+  options.max_bytes = config.store_mib << 20;
   auto store = storage::SqliteStore::Open(options, &report);
   if (!store.ok()) return store.status();
   if (!report.detail.empty()) {

@@ -122,6 +122,8 @@ class Store {
   virtual absl::Status PutGraph(const GraphRow& row) = 0;
   virtual absl::Status PutWorkload(const WorkloadRow& row) = 0;
   virtual absl::StatusOr<TuningId> PutTuning(const TuningKey& key) = 0;
+  // Tunings of one user whose id is at most `up_to`: which one in its user's row that one is.
+  virtual absl::StatusOr<uint64_t> CountTunings(uint32_t uid, TuningId up_to) = 0;
   virtual absl::StatusOr<planner::SessionId> NewSessionId() = 0;
   virtual absl::Status PutSession(const SessionRow& row) = 0;  // insert or update by id
 

@@ -40,9 +40,11 @@ absl::Status PutOutageNotice(Store& store, absl::Time since) {
 }  // namespace
 
 std::string OutageSentence(const Outage& outage, const std::string& folder) {
-  const std::string why = absl::IsResourceExhausted(outage.cause)
-                              ? absl::StrCat("disk full; free space on ", folder)
-                              : absl::StrCat(outage.cause.message(), " (", folder, ")");
+  const std::string why =
+      absl::IsResourceExhausted(outage.cause)
+          ? absl::StrCat("the disk is full or the store at its size limit; free space on ", folder,
+                         " or raise limits.store_mib")
+          : absl::StrCat(outage.cause.message(), " (", folder, ")");
   return absl::StrCat("the store cannot be written since ", TimeText(outage.since), ": ", why,
                       "; what waits is written by itself then");
 }
@@ -78,9 +80,9 @@ absl::Status Writer::Submit(Durability durability, InOutage in_outage, Request r
   absl::MutexLock lock(&mutex_);
   if (absl::Status status = Refusal(); !status.ok()) return status;
   const bool synced = durability == Durability::kSynced;
+  const bool must_not_be_lost = synced && in_outage == InOutage::kKeep;
   const size_t limit = options_.queue_limit + (synced ? options_.synced_reserve : 0);
   if (queue_.size() >= limit && !must_not_be_lost) {
-  const bool must_not_be_lost = synced && in_outage == InOutage::kKeep;
     const std::string why = outage_ ? std::string(outage_->cause.message()) : "the disk is slow";
     return absl::ResourceExhaustedError(
         absl::StrCat(queue_.size(), " rows wait to be written (", why, "): try later"));

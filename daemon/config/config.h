@@ -24,6 +24,7 @@ struct Config {
   std::string state_dir;     // empty: see ResolvePlaces
   std::string device_lock_dir;
   StoreKind store = StoreKind::kSqlite;
+  uint64_t store_mib = 4096;  // 0: no limit of its own
   std::string log_level = "info";
   rpc::Options rpc;
   session::Options session;

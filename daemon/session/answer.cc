@@ -187,9 +187,23 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
                         " steps is no time of a step; the window is left out"));
     return absl::OkStatus();
   }
+  if (!windows_.Take(session.peer.uid, options_.windows_per_second, loop_.Now())) {
+    NoteWindowLeftOut(session);
+    return absl::OkStatus();
+  }
   event.session = session.id;
   Feed(session, std::move(event));
   return absl::OkStatus();
+}
+
+// No answer: a shim that sends too many would only get as many back.
+void SessionTable::NoteWindowLeftOut(const Session& session) {
+  ++windows_left_out_;
+  if ((windows_left_out_ & (windows_left_out_ - 1)) != 0) return;  // a flood is thousands in a row
+  log::Warning("service windows above limits.windows_per_second were left out",
+               {{field::kSession, session.id},
+                {field::kUid, session.peer.uid},
+                {field::kCount, windows_left_out_}});
 }
 
 absl::Status SessionTable::Answer(Session& session, uint64_t sequence,

@@ -82,9 +82,9 @@ void SessionTable::See(const std::shared_ptr<Session>& session, uint64_t sequenc
   session->workload = std::move(workload);
   session->stage = Stage::kDescribing;
   recorder_.OpenTuning(*std::move(description),
-                       [this, alive = alive_, session, key,
+                       [this, alive = alive_, session, sequence, key,
                         done = std::move(done)](absl::StatusOr<OpenedTuning> opened) {
-                         if (*alive) Described(session, key, std::move(opened), done);
+                         if (*alive) Described(session, sequence, key, std::move(opened), done);
                        });
 }
 
@@ -109,12 +109,20 @@ absl::StatusOr<Description> SessionTable::Describe(const Session& session,
   description.key.uid = session.peer.uid;
   description.key.principal = session.peer.principal;
   description.session = session.row;
+  description.most_tunings = options_.workloads_per_user;
   return description;
 }
 
-void SessionTable::Described(const std::shared_ptr<Session>& session, const storage::TuningKey& key,
-                             absl::StatusOr<OpenedTuning> opened, const Done& done) {
+void SessionTable::Described(const std::shared_ptr<Session>& session, uint64_t sequence,
+                             const storage::TuningKey& key, absl::StatusOr<OpenedTuning> opened,
+                             const Done& done) {
   if (Find(session->id) != session) return done(absl::OkStatus());  // it ended meanwhile
+  if (absl::IsInvalidArgument(opened.status())) {
+    Refuse(*session, sequence, std::string(opened.status().message()));
+    session->workload.reset();
+    session->stage = Stage::kOpen;
+    return done(absl::OkStatus());
+  }
   if (!opened.ok()) {
     done(absl::OkStatus());
     return End(session, "the store took no workload",

@@ -16,6 +16,9 @@ enum class Pause { kOff, kOn };
 
 struct Options {
   uint32_t sessions_per_user = 128;
+  uint32_t attaches_per_minute = 600;  // of one user; each is a row that is kept for ever
+  uint32_t windows_per_second = 1000;  // of one user; each is a row of a log
+  uint32_t workloads_per_user = 4096;  // keys of tunings
   absl::Duration resume_grace = absl::Seconds(20);
   absl::Duration device_turn = absl::Seconds(120);
   Pause pause = Pause::kOff;

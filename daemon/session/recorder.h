@@ -22,7 +22,8 @@ struct Description {
   storage::EnvironmentRow environment;
   std::vector<storage::GraphRow> graphs;
   storage::WorkloadRow workload;
-  storage::SessionRow session;  // its tuning is filled in here
+  storage::SessionRow session;         // its tuning is filled in here
+  uint32_t most_tunings = UINT32_MAX;  // of the key's user; a further key is refused
 };
 
 struct OpenedTuning {
@@ -52,7 +53,8 @@ class Recorder {
   // Gives the session its id and keeps its row.
   virtual void OpenSession(storage::SessionRow row, Answer<planner::SessionId> answer) = 0;
   virtual void UpdateSession(const storage::SessionRow& row) = 0;
-  // Keeps the description and answers with what is known about the tuning.
+  // Keeps the description and answers with what is known about the tuning. INVALID_ARGUMENT: this
+  // description is not taken, and nothing of it is kept; the sentence is for its sender.
   virtual void OpenTuning(Description description, Answer<OpenedTuning> answer) = 0;
 
   virtual void KeepEvent(storage::EventRow event) = 0;

@@ -21,6 +21,7 @@
 #include "daemon/session/loop.h"
 #include "daemon/session/messages.h"
 #include "daemon/session/options.h"
+#include "daemon/session/rate.h"
 #include "daemon/session/recorder.h"
 #include "daemon/session/session.h"
 #include "daemon/session/tunings.h"
@@ -109,14 +110,15 @@ class SessionTable final : public Directed {
   // resume.cc
   std::shared_ptr<Session> FindResumable(const Hello& hello, const Peer& peer) const;
   void Resume(Stream& stream, const std::shared_ptr<Session>& session);
-  // describe.cc
   void SendAgain(const Session& session);
+  // describe.cc
   void See(Session& session, uint64_t sequence, GraphSeen graph, const Done& done);
   void See(const std::shared_ptr<Session>& session, uint64_t sequence, WorkloadSeen workload,
            Done done);
   absl::StatusOr<Description> Describe(const Session& session, const WorkloadSeen& seen) const;
-  void Described(const std::shared_ptr<Session>& session, const storage::TuningKey& key,
-                 absl::StatusOr<OpenedTuning> opened, const Done& done);
+  void Described(const std::shared_ptr<Session>& session, uint64_t sequence,
+                 const storage::TuningKey& key, absl::StatusOr<OpenedTuning> opened,
+                 const Done& done);
   planner::SessionReady MakeReady(const Session& session) const;
   // direct.cc
   void Lend(Session& session, const planner::RunPairs& lease);
@@ -132,15 +134,16 @@ class SessionTable final : public Directed {
   template <typename Directive>
   const Directive* FindUnanswered(Session& session, uint64_t sequence, planner::DirectiveId id);
   void Settle(Session& session, planner::DirectiveId id);  // the directive has its answer
+  void Forget(Session& session, planner::DirectiveId id);  // it will have none
   void Feed(Session& session, planner::EventBody event);
   void ExpireLease(const std::shared_ptr<Session>& session, planner::DirectiveId lease);
-  void Forget(Session& session, planner::DirectiveId id);  // it will have none
   // reap.cc
   void WatchProcess(const std::shared_ptr<Session>& session);
   void Leave(const std::shared_ptr<Session>& session, const Bye& bye, const Done& done);
   void End(const std::shared_ptr<Session>& session, const std::string& reason, absl::Status status);
 
   void FinishDrain();
+  void NoteWindowLeftOut(const Session& session);
 
   void Refuse(const Session& session, uint64_t sequence, const std::string& detail);
   std::shared_ptr<Session> Find(planner::SessionId id) const;
@@ -152,6 +155,9 @@ class SessionTable final : public Directed {
   const MachineFields machine_;
   Options options_;
   Tunings tunings_;
+  Rate attaches_{std::chrono::minutes(1)};
+  Rate windows_{std::chrono::seconds(1)};
+  uint64_t windows_left_out_ = 0;
   std::map<const Link*, Stream> streams_;
   std::map<planner::SessionId, std::shared_ptr<Session>> sessions_;  // from kOpen on
   std::map<uint32_t, uint32_t> opening_;                             // by uid, until then

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/base/log.h"
 #include "daemon/session/tuning_log.h"
 
@@ -12,6 +13,16 @@ namespace field = log::field;
 using storage::Durability;
 using storage::Store;
 using storage::TuningId;
+
+namespace {
+
+absl::Status TooManyWorkloads(const Description& description) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the store keeps ", description.most_tunings, " workloads of user ",
+                   description.key.uid, ", which is the limit; raise limits.workloads_per_user"));
+}
+
+}  // namespace
 
 StoreRecorder::StoreRecorder(storage::Writer& writer, Loop& loop, Quarantine& quarantine,
                              std::function<void()> failed)
@@ -96,6 +107,9 @@ void StoreRecorder::OpenTuning(Description description, Answer<OpenedTuning> ans
         if (!status.ok()) return status;
         absl::StatusOr<TuningId> id = store.PutTuning(description.key);
         if (!id.ok()) return id.status();
+        const absl::StatusOr<uint64_t> count = store.CountTunings(description.key.uid, *id);
+        if (!count.ok()) return count.status();
+        if (*count > description.most_tunings) return TooManyWorkloads(description);
         storage::SessionRow session = description.session;
         session.tuning = opened->id = *id;
         status = store.PutSession(session);

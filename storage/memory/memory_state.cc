@@ -77,6 +77,12 @@ absl::StatusOr<TuningId> MemoryState::PutTuning(const TuningKey& key) {
   return id;
 }
 
+uint64_t MemoryState::CountTunings(uint32_t uid, TuningId up_to) const {
+  return static_cast<uint64_t>(
+      std::count_if(tunings_.begin(), tunings_.upper_bound(up_to),
+                    [uid](const auto& tuning) { return tuning.second.uid == uid; }));
+}
+
 absl::Status MemoryState::PutSession(const SessionRow& row) {
   if (row.tuning != 0 && !tunings_.contains(row.tuning)) return ParentNotStored();
   sessions_[row.id] = row;

@@ -22,6 +22,7 @@ class MemoryState {
   absl::Status PutGraph(const GraphRow& row, WallNs now_ns);
   absl::Status PutWorkload(const WorkloadRow& row, WallNs now_ns);
   absl::StatusOr<TuningId> PutTuning(const TuningKey& key);
+  uint64_t CountTunings(uint32_t uid, TuningId up_to) const;
   planner::SessionId NewSessionId() { return next_session_++; }
   absl::Status PutSession(const SessionRow& row);
   absl::Status PutPlan(TuningId tuning, const planner::PlanRecord& record, WallNs now_ns);

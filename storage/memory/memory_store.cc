@@ -153,6 +153,10 @@ absl::StatusOr<TuningId> MemoryStore::PutTuning(const TuningKey& key) {
   return EditFor<TuningId>([key](MemoryState& state) { return state.PutTuning(key); });
 }
 
+absl::StatusOr<uint64_t> MemoryStore::CountTunings(uint32_t uid, TuningId up_to) {
+  return working_->CountTunings(uid, up_to);
+}
+
 absl::StatusOr<planner::SessionId> MemoryStore::NewSessionId() {
   return EditFor<planner::SessionId>([](MemoryState& state) { return state.NewSessionId(); });
 }

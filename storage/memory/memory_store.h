@@ -34,6 +34,7 @@ class MemoryStore : public Store {
   absl::Status PutGraph(const GraphRow& row) override;
   absl::Status PutWorkload(const WorkloadRow& row) override;
   absl::StatusOr<TuningId> PutTuning(const TuningKey& key) override;
+  absl::StatusOr<uint64_t> CountTunings(uint32_t uid, TuningId up_to) override;
   absl::StatusOr<planner::SessionId> NewSessionId() override;
   absl::Status PutSession(const SessionRow& row) override;
   absl::Status PutPlan(TuningId tuning, const planner::PlanRecord& record) override;

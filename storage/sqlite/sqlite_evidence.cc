@@ -245,6 +245,16 @@ absl::StatusOr<uint64_t> SqliteStore::RemovePairs() {
   return static_cast<uint64_t>(connection_->changes());
 }
 
+// Pages that deleted rows left free are used again, so they count as room.
+absl::StatusOr<bool> SqliteStore::IsCrowded() {
+  if (options_.max_bytes == 0) return false;
+  const absl::StatusOr<int64_t> used = connection_->QueryInt(
+      "SELECT (c.page_count-f.freelist_count)*s.page_size FROM pragma_page_count c, "
+      "pragma_freelist_count f, pragma_page_size s");
+  if (!used.ok()) return used.status();
+  return static_cast<uint64_t>(*used) > options_.max_bytes / 4 * 3;
+}
+
 absl::StatusOr<uint64_t> SqliteStore::Prune() {
   if (in_transaction_) return absl::FailedPreconditionError("a transaction is open");
   uint64_t removed = 0;
@@ -253,8 +263,12 @@ absl::StatusOr<uint64_t> SqliteStore::Prune() {
     removed += *rows;
     return absl::OkStatus();
   };
+  const absl::StatusOr<bool> crowded = IsCrowded();
+  if (!crowded.ok()) return crowded.status();
+  const uint64_t events = *crowded ? std::min(options_.events_kept, options_.events_kept_crowded)
+                                   : options_.events_kept;
   const absl::Status status = Write([&]() -> absl::Status {
-    absl::Status done = add(RemoveOldest(kEventTable, options_.events_kept));
+    absl::Status done = add(RemoveOldest(kEventTable, events));
     if (done.ok()) done = add(RemoveOldest(kProbeTable, options_.probes_kept));
     if (done.ok()) done = add(RemoveOldest(kVariantTable, options_.variants_kept));
     if (done.ok()) done = add(RemovePairs());

@@ -216,6 +216,15 @@ absl::StatusOr<TuningId> SqliteStore::PutTuning(const TuningKey& key) {
   return id;
 }
 
+absl::StatusOr<uint64_t> SqliteStore::CountTunings(uint32_t uid, TuningId up_to) {
+  if (absl::Status status = Usable(); !status.ok()) return status;
+  const absl::StatusOr<int64_t> count =
+      connection_->QueryInt("SELECT count(*) FROM tuning WHERE uid=? AND id<=?",
+                            {static_cast<int64_t>(uid), static_cast<int64_t>(up_to)});
+  if (!count.ok()) return count.status();
+  return static_cast<uint64_t>(*count);
+}
+
 absl::StatusOr<planner::SessionId> SqliteStore::NewSessionId() {
   const absl::Status status = Write([this]() -> absl::Status {
     if (next_session_ > identity_.sessions_reserved) {

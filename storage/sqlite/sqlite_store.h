@@ -29,6 +29,7 @@ struct SqliteOptions {
   uint64_t max_bytes = 0;            // size limit of the database; 0: none
   uint32_t checkpoint_pages = 1000;  // log length at which a commit moves it into the main file
   uint64_t events_kept = 200'000;    // retention caps; Prune removes the oldest rows above them
+  uint64_t events_kept_crowded = 10'000;  // the same above three quarters of max_bytes
   uint64_t probes_kept = 100'000;
   uint64_t variants_kept = 100'000;
   uint64_t pair_sets_kept = 20'000;  // raw pairs of races; settled tunings' races do not count
@@ -59,6 +60,7 @@ class SqliteStore : public Store {
   absl::Status PutGraph(const GraphRow& row) override;
   absl::Status PutWorkload(const WorkloadRow& row) override;
   absl::StatusOr<TuningId> PutTuning(const TuningKey& key) override;
+  absl::StatusOr<uint64_t> CountTunings(uint32_t uid, TuningId up_to) override;
   absl::StatusOr<planner::SessionId> NewSessionId() override;
   absl::Status PutSession(const SessionRow& row) override;
   absl::Status PutPlan(TuningId tuning, const planner::PlanRecord& record) override;
@@ -97,6 +99,7 @@ class SqliteStore : public Store {
   absl::Status WriteWorkload(const WorkloadRow& row);
   absl::Status WriteEnvironment(const EnvironmentRow& row);
   absl::Status Supersede(TuningId tuning, uint64_t by);
+  absl::StatusOr<bool> IsCrowded();  // above three quarters of the size limit
   absl::StatusOr<uint64_t> RemoveOldest(const Table& table, uint64_t kept);
   absl::StatusOr<uint64_t> RemovePairs();
   WallNs Now() const;

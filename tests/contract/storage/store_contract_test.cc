@@ -137,6 +137,17 @@ TEST_P(StoreContract, FindsAWorkloadByAUniquePrefix) {
   EXPECT_EQ(reader().WorkloadByPrefix("xyz").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_P(StoreContract, CountsTheTuningsOfAUserUpToOne) {
+  const TuningId first = PutTuning(samples::Key(1000, 3));
+  const TuningId foreign = PutTuning(samples::Key(1001, 3));
+  const TuningId second = PutTuning(samples::Key(1000, 5));
+  EXPECT_EQ(*store().CountTunings(1000, first), 1u);
+  EXPECT_EQ(*store().CountTunings(1000, second), 2u);
+  EXPECT_EQ(*store().CountTunings(1001, foreign), 1u);
+  EXPECT_EQ(*store().CountTunings(1001, second), 1u);
+  EXPECT_EQ(*store().CountTunings(1002, second), 0u);
+}
+
 TEST_P(StoreContract, KeepsOneTuningAKey) {
   const TuningId first = PutTuning();
   EXPECT_EQ(*store().PutTuning(samples::Key()), first);

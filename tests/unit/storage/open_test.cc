@@ -393,6 +393,22 @@ TEST_F(OpenTest, StopsWritingWhenTheLimitIsReachedAndReadsOn) {
   EXPECT_TRUE(store->PutEvent(event).ok()) << "with space it goes on";
 }
 
+TEST_F(OpenTest, PrunesTheLogFurtherBeforeTheLimitIsReached) {
+  options_.max_bytes = 1 << 20;
+  options_.events_kept_crowded = 5;
+  options_.prune_batch = 10;
+  auto store = Open();
+  EventRow event = samples::Event(0, "big");
+  event.payload = std::string(20'000, 'x');
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(store->PutEvent(event).ok());
+  EXPECT_EQ(*store->Prune(), 0u) << "half full, and far below the cap of rows";
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(store->PutEvent(event).ok()) << i;
+    ASSERT_TRUE(store->Prune().ok());
+  }
+  EXPECT_GE(store->NewReader()->Events({})->size(), 5u);
+}
+
 TEST_F(OpenTest, EndsAQueryAtItsTimeBudget) {
   options_.read_budget = -absl::Seconds(1);
   auto store = Open();

@@ -315,8 +315,9 @@ TEST_F(WriterTest, TakesWhatMustNotBeLostThoughTheQueueIsFull) {
 TEST(OutageSentence, SaysSinceWhenWhyAndTheNextMove) {
   const absl::Time since = absl::FromUnixSeconds(1'767'225'600);
   EXPECT_EQ(OutageSentence({since, absl::ResourceExhaustedError("database or disk is full")}, "/s"),
-            "the store cannot be written since 2026-01-01 00:00:00 UTC: disk full; free space on "
-            "/s; what waits is written by itself then");
+            "the store cannot be written since 2026-01-01 00:00:00 UTC: the disk is full or the "
+            "store at its size limit; free space on /s or raise limits.store_mib; what waits is "
+            "written by itself then");
   EXPECT_EQ(OutageSentence({since, absl::UnavailableError("disk I/O error: check the disk")}, "/s"),
             "the store cannot be written since 2026-01-01 00:00:00 UTC: disk I/O error: check the "
             "disk (/s); what waits is written by itself then");
