@@ -154,7 +154,10 @@ class Store {
         candidate;  // another principal's, same workload, environment, contract
     std::optional<planner::DriftTimer> drift;
     std::vector<planner::PlanRecord> plans;
-    uint64_t races = 0;
+    uint64_t races = 0;  // highest id of a race; rows below it may be missing
+    // Verifications and replications. A missing race may have been one and counts as one, so that
+    // the planner's error split never takes a share twice.
+    uint64_t checks = 0;
     std::vector<uint8_t> surrogate;
     uint64_t damaged_rows = 0;
   };

@@ -36,6 +36,8 @@ class Host {
   // Attaches a process; sessions of one process string share process effects.
   planner::SessionId Attach(const std::string& process, planner::Mode mode = planner::Mode::kTune);
   void Detach(planner::SessionId session);
+  // Everything runs as something else in this process: its signatures differ from other processes'.
+  void SetSalt(const std::string& process, uint64_t salt) { processes_[process].salt = salt; }
 
   // Runs until the session's exploring has ended (settled, no winner, undecided) or `steps` host
   // steps have passed. True where it ended.

@@ -33,7 +33,6 @@ struct Campaign {
   bool discard_mode = false;  // carry-over was seen
   std::optional<Race> proof;  // a won replication of `champion`
   uint32_t failed_replications = 0;
-  uint32_t checks = 0;  // verifications and replications opened: they split alpha among themselves
 
   std::vector<Plan> scouts;      // single changes still to build
   uint32_t rejected_in_row = 0;  // probes, since one passed

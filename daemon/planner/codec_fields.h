@@ -76,12 +76,12 @@ void Visit(A& a, TuningConfig& v) {
   a("alpha", v.alpha), a("beta", v.beta), a("verify_beta", v.verify_beta);
   a("delta0", v.delta0), a("delta1", v.delta1), a("probe_batches", v.probe_batches);
   a("max_variants", v.max_live_variants), a("max_pairs", v.max_pairs_per_race);
-  a("max_window", v.max_window), a("few_builds", v.few_builds);
+  a("max_window", v.max_window);
 }
 template <class A>
 void Visit(A& a, TuningMemory& v) {
   a("in_force", v.settlement), a("candidate", v.candidate), a("drift", v.drift);
-  a("plans", v.plans), a("races", v.races), a("surrogate", v.surrogate);
+  a("plans", v.plans), a("races", v.races), a("checks", v.checks), a("surrogate", v.surrogate);
 }
 template <class A>
 void Visit(A& a, Gap& v) {

@@ -153,7 +153,7 @@ bool Tuning::State::CandidateStep(Session& s) {
     return true;
   }
   const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1,
-                                        s.discard.scale(), ++campaign_.checks);
+                                        s.discard.scale(), ++checks_);
   OpenRace(s, terms, Plan{}, plan);
   return true;
 }

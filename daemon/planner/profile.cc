@@ -41,7 +41,7 @@ void ChargeVariants(const Surroundings& here, const TuningConfig& config, Search
   if (here.step_ns <= 0) return;
   const double build = here.build_ns / here.step_ns;
   const double cost = (here.build_ns + here.probe_ns) / here.step_ns;
-  if (config.few_builds || build > kDearSteps) {
+  if (build > kDearSteps) {
     profile.pairs_per_proposal = 8;
     profile.flips = 24;
     profile.batch = 1;

@@ -63,8 +63,9 @@ bool Tuning::State::ServeStep(Session& s) {
     IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
     return false;
   }
-  OpenRace(s, SettlingTerms(config_, SessionSpread(effects_), config_.delta1, s.discard.scale(), 1),
-           Plan{}, serving.plan);
+  const RaceTerms terms =
+      SettlingTerms(config_, SessionSpread(effects_), config_.delta1, s.discard.scale(), ++checks_);
+  OpenRace(s, terms, Plan{}, serving.plan);
   return true;
 }
 

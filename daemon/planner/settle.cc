@@ -8,7 +8,7 @@ bool Tuning::State::VerifyStep(Session& s) {
   if (s.race) return RaceStep(s);
   RaceTerms terms;
   terms.kind = RaceKind::kVerification;
-  terms.alpha = SplitAlpha(config_.alpha, ++campaign_.checks);
+  terms.alpha = SplitAlpha(config_.alpha, ++checks_);
   terms.beta = config_.verify_beta;
   terms.delta0 = search_.profile().delta0;
   terms.delta1 = search_.profile().delta1;
@@ -52,7 +52,7 @@ bool Tuning::State::ReplicateStep(Session& s) {
     return true;
   }
   const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1,
-                                        s.discard.scale(), ++campaign_.checks);
+                                        s.discard.scale(), ++checks_);
   OpenRace(s, terms, Plan{}, campaign_.champion);
   return true;
 }

@@ -20,7 +20,8 @@ struct SessionEffect {
 double SessionSpread(const std::vector<SessionEffect>& sessions);
 
 // A settled win is larger than max(config.delta0, 1.64 times the session spread).
-// `attempt` counts from 1: attempts at settling share alpha as races do.
+// `attempt` counts from 1 over the life of the workload, all processes together: verifications and
+// replications share alpha as search races do.
 RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale,
                         uint64_t attempt);
 

@@ -34,6 +34,15 @@ bool StaysRejected(Verdict verdict) {
          verdict == Verdict::kRejectedMemory;
 }
 
+// A plan from elsewhere that was judged here is not raced again in every process: each race of it
+// would be another chance to be wrong.
+bool JudgedHere(const std::map<Plan, PlanRecord>& plans, const Plan& plan) {
+  const auto known = plans.find(plan);
+  if (known == plans.end()) return false;
+  const Verdict verdict = known->second.verdict;
+  return verdict == Verdict::kLost || verdict == Verdict::kDemoted || StaysRejected(verdict);
+}
+
 }  // namespace
 
 Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig config,
@@ -44,8 +53,10 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
       table_(&space_),
       search_(&space_, FirstProfile(space_, config)),
       races_earlier_(memory.races) {
-  // A daemon that died may have left one race open that no row tells of.
-  split_ = memory.races > 0 || !memory.plans.empty() ? memory.races + 1 : 0;
+  // A daemon that died may have left one race or check open that no row tells of.
+  const uint64_t untold = memory.races > 0 || !memory.plans.empty() ? 1 : 0;
+  split_ = memory.races + untold;
+  checks_ = memory.checks + untold;
   search_.Restore(memory.surrogate);
   for (PlanRecord& record : memory.plans) {
     if (!space_.Valid(record.plan)) continue;
@@ -58,7 +69,7 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
     timer_ = memory.drift.value_or(DriftTimer{settlement_->id, kFirstGapSteps, kFirstGapSteps});
     timer_kept_at_ = timer_->steps_left;
   } else if (memory.candidate && space_.Valid(memory.candidate->plan) &&
-             !memory.candidate->plan.empty()) {
+             !memory.candidate->plan.empty() && !JudgedHere(plans_, memory.candidate->plan)) {
     campaign_.candidate = memory.candidate->plan;
   }
 }

@@ -30,7 +30,6 @@ struct TuningConfig {
   uint32_t max_live_variants = 48;
   uint64_t max_pairs_per_race = 4000;
   Nanos max_window = std::chrono::minutes(30);  // beyond it the search ends `undecided`
-  bool few_builds = false;                      // charge builds; set by measured build cost
   bool operator==(const TuningConfig&) const = default;
 };
 
@@ -38,10 +37,11 @@ struct TuningConfig {
 struct TuningMemory {
   std::optional<SettlementRecord> settlement;  // in force, same principal, contract and environment
   std::optional<SettlementRecord>
-      candidate;  // of another principal or near environment: first candidate only
+      candidate;  // of another principal, else as this tuning: first candidate only
   std::optional<DriftTimer> drift;
-  std::vector<PlanRecord> plans;   // tried earlier here
-  uint64_t races = 0;              // opened earlier: the error split goes on
+  std::vector<PlanRecord> plans;  // tried earlier here
+  uint64_t races = 0;   // highest id given to a race: ids and the error split go on above it
+  uint64_t checks = 0;  // verifications and replications opened earlier: their split goes on
   std::vector<uint8_t> surrogate;  // opaque state of an earlier search, empty: none
   bool operator==(const TuningMemory&) const = default;
 };

@@ -162,7 +162,8 @@ class Tuning::State {
 
   uint64_t races_earlier_ = 0;  // opened by earlier tunings of this workload
   uint64_t races_opened_ = 0;   // ids
-  uint64_t split_ = 0;          // index of the error split
+  uint64_t split_ = 0;          // index of the error split of search races
+  uint64_t checks_ = 0;         // the same of verifications and replications
   uint64_t requests_ = 0;
   Moment now_{};
   std::vector<Action> actions_;

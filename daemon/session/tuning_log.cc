@@ -125,6 +125,7 @@ planner::TuningMemory ToPlannerMemory(storage::Store::Memory memory) {
   known.drift = std::move(memory.drift);
   known.plans = std::move(memory.plans);
   known.races = memory.races;
+  known.checks = memory.checks;
   known.surrogate = std::move(memory.surrogate);
   return known;
 }

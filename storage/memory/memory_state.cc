@@ -218,7 +218,16 @@ absl::StatusOr<Store::Memory> MemoryState::LoadMemory(TuningId tuning) const {
   for (const auto& [id, plan] : plans_) {
     if (plan.tuning == tuning) memory.plans.push_back(plan.record);
   }
-  for (const auto& [id, race] : races_) memory.races += race.tuning == tuning ? 1 : 0;
+  uint64_t rows = 0;
+  for (const auto& [id, race] : races_) {
+    if (race.tuning != tuning) continue;
+    rows += race.record.id > 0 ? 1 : 0;
+    memory.races = std::max(memory.races, race.record.id);
+    const bool check = race.record.kind == planner::RaceKind::kVerification ||
+                       race.record.kind == planner::RaceKind::kReplication;
+    memory.checks += check ? 1 : 0;
+  }
+  memory.checks += memory.races - rows;
   const auto surrogate = surrogates_.find(tuning);
   if (surrogate != surrogates_.end()) memory.surrogate = surrogate->second;
   return memory;

@@ -182,9 +182,15 @@ absl::StatusOr<Store::Memory> SqliteStore::LoadMemory(TuningId tuning) {
   if (!plans.ok()) return plans.status();
   for (StoredPlan& plan : *plans) memory.plans.push_back(std::move(plan.record));
   absl::StatusOr<int64_t> races =
-      connection_->QueryInt("SELECT count(*) FROM race WHERE tuning=?", {tuning});
+      connection_->QueryInt("SELECT coalesce(max(race),0) FROM race WHERE tuning=?", {tuning});
   if (!races.ok()) return races.status();
+  // Kinds 1 and 2 are the checks; max - count are the races without a row.
+  absl::StatusOr<int64_t> checks = connection_->QueryInt(
+      "SELECT coalesce(max(race)-sum(race>0)+sum(kind IN (1,2)),0) FROM race WHERE tuning=?",
+      {tuning});
+  if (!checks.ok()) return checks.status();
   memory.races = static_cast<uint64_t>(*races);
+  memory.checks = static_cast<uint64_t>(*checks);
   absl::StatusOr<std::vector<KeyedRow>> surrogate =
       ReadRows(*connection_, kSurrogateTable, "WHERE tuning=?", {tuning}, damaged);
   if (!surrogate.ok()) return surrogate.status();

@@ -307,6 +307,28 @@ TEST_P(StoreContract, RemembersEverythingATuningNeeds) {
   EXPECT_EQ(*reader().Drift(static_cast<int64_t>(id)), memory->drift);
 }
 
+// Rows may be missing: a race that was under way when the daemon died, or rows given up on a full
+// disk. Ids above all that were given keep a later race off the evidence of an earlier one.
+TEST_P(StoreContract, RemembersTheHighestRaceAndEveryCheckAlsoWhereRacesAreMissing) {
+  const TuningId tuning = PutTuning();
+  EXPECT_EQ(store().LoadMemory(tuning)->races, 0u);
+  EXPECT_EQ(store().LoadMemory(tuning)->checks, 0u);
+  const auto put = [&](TuningId of, planner::RaceId id, planner::RaceKind kind) {
+    planner::RaceRecord race = samples::Race(id);
+    race.kind = kind;
+    ASSERT_TRUE(store().PutRace(of, race).ok());
+  };
+  put(tuning, 1, planner::RaceKind::kSearch);
+  put(tuning, 2, planner::RaceKind::kVerification);
+  put(tuning, 5, planner::RaceKind::kReplication);
+  put(tuning, 6, planner::RaceKind::kDrift);
+  put(PutTuning(samples::Key(1001)), 9, planner::RaceKind::kReplication);
+  const auto memory = store().LoadMemory(tuning);
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ(memory->races, 6u);
+  EXPECT_EQ(memory->checks, 4u) << "two of the rows, and races 3 and 4";
+}
+
 TEST_P(StoreContract, RefusesADriftTimerOfAnUnknownSettlement) {
   const TuningId tuning = PutTuning();
   EXPECT_EQ(store().PutDriftTimer(tuning, {99, 1, 1}).code(), absl::StatusCode::kInvalidArgument);

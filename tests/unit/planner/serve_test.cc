@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "client/sim/host.h"
+#include "daemon/planner/race.h"
 #include "daemon/planner/search.h"
 
 namespace blazed::planner {
@@ -159,6 +160,62 @@ TEST(Serving, GoesOnWithTheErrorSplitOfEarlierRaces) {
   }
   EXPECT_GT(largest, 0);
   EXPECT_LE(largest, 0.05 / (7 * 8));
+}
+
+// Whatever opens a check, the next one has the next share of alpha, over processes and demotions.
+TEST(Serving, GoesOnWithTheErrorSplitOfEarlierChecks) {
+  const sim::CostTable table = Table(-0.08);
+  TuningMemory memory = Remembering(Stored(table, false));
+  memory.races = 9;
+  memory.checks = 3;
+  sim::Host served(&table, {}, {}, memory, 21);
+  ASSERT_TRUE(served.RunUntilEnd(served.Attach("job"), 20000));
+  ASSERT_EQ(served.races().size(), 1u);
+  EXPECT_EQ(served.races()[0].kind, RaceKind::kReplication);
+  EXPECT_DOUBLE_EQ(served.races()[0].alpha, SplitAlpha(0.05, 5));
+
+  memory.settlement.reset();
+  sim::Host searched(&table, {}, {}, memory, 22);
+  ASSERT_TRUE(searched.RunUntilEnd(searched.Attach("job"), 20000));
+  uint64_t next = 5;
+  for (const RaceRecord& race : searched.races()) {
+    if (race.kind == RaceKind::kSearch) continue;
+    EXPECT_DOUBLE_EQ(race.alpha, SplitAlpha(0.05, next++));
+  }
+  EXPECT_GE(next, 7u) << "no verification and replication was there to be looked at";
+}
+
+TEST(Serving, SplitsAlphaOverAllProcessesThatReplicateASettlement) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, {}, 23);
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("first"), 20000));
+  for (const char* process : {"second", "third"}) {
+    host.SetSalt(process, process[0]);
+    ASSERT_TRUE(host.RunUntilEnd(host.Attach(process), 20000)) << process;
+  }
+  uint64_t next = 1;
+  for (const RaceRecord& race : host.races()) {
+    if (race.kind != RaceKind::kVerification && race.kind != RaceKind::kReplication) continue;
+    EXPECT_DOUBLE_EQ(race.alpha, SplitAlpha(0.05, next++));
+  }
+  EXPECT_EQ(next, 5u) << "a verification and three replications";
+}
+
+TEST(Serving, RacesNoCandidateThatWasJudgedHere) {
+  const sim::CostTable table = Table(0.03);
+  for (Verdict verdict : {Verdict::kLost, Verdict::kDemoted, Verdict::kRejectedDifferent}) {
+    TuningMemory memory;
+    memory.candidate = Stored(table);
+    memory.plans.resize(1);
+    memory.plans[0].plan = kGood;
+    memory.plans[0].verdict = verdict;
+    sim::Host host(&table, {}, {}, memory, 24);
+    ASSERT_TRUE(host.RunUntilEnd(host.Attach("other user"), 20000));
+    for (const RaceRecord& race : host.races()) {
+      EXPECT_FALSE(race.kind == RaceKind::kReplication && race.challenger == kGood)
+          << static_cast<int>(verdict);
+    }
+  }
 }
 
 TEST(Serving, NeverTriesAgainWhatAnEarlierProcessRejected) {
