@@ -1,5 +1,6 @@
 #include "daemon/planner/interval.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "daemon/planner/eprocess.h"
@@ -8,8 +9,10 @@
 namespace blazed::planner {
 namespace {
 
-constexpr int kHalfGrid = 200;
 constexpr double kGridStep = 0.001;
+constexpr double kOpenEnd = 2;       // log ratio: a factor of seven
+constexpr double kWidest = 64;       // beyond the ratio of any two durations
+constexpr double kScoreReach = 1.5;  // scales, as in ClippedScore
 
 // Evidence that the effect is larger (side +1) or smaller (side -1) than delta.
 double LogEvidence(const std::vector<double>& ratios, const std::vector<double>& scales,
@@ -19,14 +22,25 @@ double LogEvidence(const std::vector<double>& ratios, const std::vector<double>&
   return bet.LogE();
 }
 
+// Grid points on either side of zero. Beyond every ratio and its clip the evidence no longer
+// changes, so an end that is not refuted there is open.
+int HalfGrid(const std::vector<double>& ratios, const std::vector<double>& scales) {
+  double reach = kOpenEnd;
+  for (size_t i = 0; i < ratios.size(); ++i) {
+    reach = std::max(reach, std::fabs(ratios[i]) + kScoreReach * scales[i]);
+  }
+  return static_cast<int>(std::ceil(std::min(reach, kWidest) / kGridStep));
+}
+
 }  // namespace
 
 Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector<double>& scales,
                             double alpha) {
   const double bound = std::log(2 / alpha);
   const double step = kGridStep;
+  const int half = HalfGrid(ratios, scales);
   // Lower end: the smallest delta whose "larger than delta" is not proven.
-  int low = -kHalfGrid, high = kHalfGrid;
+  int low = -half, high = half;
   while (low < high) {
     const int middle = low + (high - low) / 2;
     if (LogEvidence(ratios, scales, middle * step, +1) < bound) {
@@ -36,8 +50,8 @@ Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector
     }
   }
   const int lower = low;
-  low = -kHalfGrid;
-  high = kHalfGrid;
+  low = -half;
+  high = half;
   while (low < high) {
     const int middle = low + (high - low + 1) / 2;
     if (LogEvidence(ratios, scales, middle * step, -1) < bound) {

@@ -11,7 +11,8 @@
 namespace blazed::planner {
 
 // `ratios[i]` is a pair's log ratio and `scales[i]` the scale that held before it. Estimate: the
-// median ratio.
+// median ratio. The grid widens beyond all that was seen; an end that nothing refutes is open and
+// given as 2 or more: seven times faster or slower.
 Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector<double>& scales,
                             double alpha);
 

@@ -44,10 +44,31 @@ TEST(ConfidenceInterval, NarrowsWithPairs) {
   EXPECT_NEAR(narrow.estimate, 0.03, 0.003);
 }
 
-TEST(ConfidenceInterval, SaysNothingFromNothing) {
-  const Interval all = ConfidenceInterval({}, {}, 0.05);
-  EXPECT_LE(all.low, -0.2);
-  EXPECT_GE(all.high, 0.2);
+TEST(ConfidenceInterval, HoldsLargeEffectsAsItHoldsSmallOnes) {
+  for (double effect : {-3.0, -0.4, -0.21, 0.21, 0.4, 3.0}) {
+    Random random(6);
+    std::vector<double> ratios, scales;
+    for (int i = 0; i < 200; ++i) {
+      ratios.push_back(effect + 0.015 * random.Normal());
+      scales.push_back(0.015);
+    }
+    const Interval interval = ConfidenceInterval(ratios, scales, 0.05);
+    EXPECT_LE(interval.low, effect);
+    EXPECT_GE(interval.high, effect);
+    EXPECT_LE(interval.low, interval.estimate);
+    EXPECT_GE(interval.high, interval.estimate);
+    EXPECT_LT(interval.high - interval.low, 0.02) << effect;
+  }
+}
+
+TEST(ConfidenceInterval, LeavesAnEndOpenThatNothingRefutes) {
+  const std::vector<double> ratios(3, -0.4), scales(3, 0.015);
+  const Interval few = ConfidenceInterval(ratios, scales, 0.05);
+  EXPECT_LE(few.low, -2);
+  EXPECT_GE(few.high, 2);
+  const Interval none = ConfidenceInterval({}, {}, 0.05);
+  EXPECT_LE(none.low, -2);
+  EXPECT_GE(none.high, 2);
 }
 
 TEST(SavingOf, TurnsALogRatioIntoASharesOfTheStep) {
