@@ -7,7 +7,7 @@ namespace blazed::planner {
 
 DriftTimer ForNewProcess(DriftTimer timer) {
   timer.gap_steps = std::max(kFirstGapSteps, timer.gap_steps / 4);
-  timer.steps_left = timer.gap_steps;
+  timer.steps_left = std::min(timer.steps_left, timer.gap_steps);
   return timer;
 }
 

@@ -12,7 +12,8 @@ namespace blazed::planner {
 
 inline constexpr uint64_t kFirstGapSteps = 250, kLargestGapSteps = 16000;
 
-// Gap that a process which did not run under this timer before starts with.
+// Gap that a process which did not run under this timer before starts with. Steps that have passed
+// stay counted: else jobs that come often enough would put the next check off for ever.
 DriftTimer ForNewProcess(DriftTimer timer);
 DriftTimer AfterOk(DriftTimer timer);            // gap x 2
 DriftTimer AfterInconclusive(DriftTimer timer);  // gap / 2

@@ -29,6 +29,12 @@ TEST(DriftTimer, StartsAQuarterBackInAnotherProcess) {
   EXPECT_EQ(ForNewProcess({1, 500, 9}).gap_steps, 250u);
 }
 
+TEST(DriftTimer, CountsStepsOverProcesses) {
+  EXPECT_EQ(ForNewProcess({1, 16000, 9}).steps_left, 9u);
+  EXPECT_EQ(ForNewProcess({1, 16000, 9000}).steps_left, 4000u);
+  EXPECT_EQ(ForNewProcess({1, 250, 250}).steps_left, 250u);
+}
+
 TEST(DriftTimer, IsDueWhenItsStepsHavePassed) {
   DriftTimer timer;
   EXPECT_FALSE(CountSteps(timer, 249));

@@ -122,7 +122,20 @@ TEST(Service, TakesTheTimerUpFromTheStoreAndStartsAQuarterBackInAnotherProcess) 
   ASSERT_TRUE(next.RunUntilEnd(s, 500));
   ASSERT_TRUE(next.drift().has_value());
   EXPECT_EQ(next.drift()->gap_steps, 4000u);
-  EXPECT_EQ(next.drift()->steps_left, 4000u);
+  EXPECT_EQ(next.drift()->steps_left, 12u);
+}
+
+// Each job is served a window of 16 steps, far fewer than the shortest gap.
+TEST(Service, ChecksAlsoWhereShortJobsFollowEachOther) {
+  Settled job(9);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  for (int i = 0; i < 40; ++i) {
+    const SessionId next = job.host.Attach(std::string("short").append(std::to_string(i)));
+    ASSERT_TRUE(job.host.RunUntilEnd(next, 500));
+    job.host.Serve(next, 100);
+    job.host.Detach(next);
+  }
+  EXPECT_GE(job.DriftRaces(), 1u);
 }
 
 TEST(Service, CountsOnlyWindowsOfTheSettledPlan) {
