@@ -136,6 +136,11 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
   explorer_ = 0;
   for (auto& [id, s] : sessions_) {
     if (s.role != Role::kSettled && s.role != Role::kServing) continue;
+    if (s.race) {
+      // Its pairs were drawn for a plan that is demoted by now: filed, but nothing follows from it.
+      s.race->Abandon(reason);
+      CloseRace(s);
+    }
     s.burst.reset();
     s.serving.reset();
     std::erase_if(s.open, [](const auto& d) { return d.second.kind != DirectiveKind::kAdopt; });

@@ -2,6 +2,7 @@
 // across restarts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "client/sim/host.h"
@@ -93,6 +94,41 @@ TEST(Serving, DemotesASettledPlanThatFailsItsProbes) {
   EXPECT_EQ(host.demotions(), 1u);
   EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kRejectedDifferent);
   EXPECT_TRUE(host.in_use(s).empty());
+}
+
+// B replicates what C's probes prove wrong.
+TEST(Serving, SettlesNothingFromARaceOfAPlanThatIsDemotedMeanwhile) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, Remembering(Stored(table, false)), 25);
+  const SessionId b = host.Attach("b");
+  // Its replication is under way, with a few pairs.
+  const auto pairs = [&host](const Event& event) {
+    return std::holds_alternative<LeaseDone>(event.body);
+  };
+  while (std::count_if(host.events().begin(), host.events().end(), pairs) < 2) {
+    host.RunUntilEnd(b, 1);
+  }
+  ASSERT_EQ(host.tuning().phase(b), Phase::kReplicate);
+  SessionId c = 0;
+  host.bend = [&c](EventBody& body) {
+    auto* done = std::get_if<ProbeDone>(&body);
+    if (done != nullptr && done->session == c) {
+      done->summary.equivalence = Equivalence::kRejectedDifferent;
+      done->passed_batches = 0;
+    }
+    return true;
+  };
+  c = host.Attach("c");
+  while (host.demotions() == 0) host.RunUntilEnd(c, 1);
+  ASSERT_EQ(host.races().size(), 1u) << "the race under way is not filed";
+  EXPECT_EQ(host.races()[0].outcome, RaceOutcome::kUndecided);
+  EXPECT_EQ(host.races()[0].challenger, kGood);
+  host.RunUntilEnd(b, 200);
+  EXPECT_TRUE(!host.settlement() || host.settlement()->plan != kGood)
+      << "the demoted plan settled again";
+  for (const RaceRecord& race : host.races()) {
+    EXPECT_FALSE(race.kind == RaceKind::kReplication && race.outcome == RaceOutcome::kWon);
+  }
 }
 
 TEST(Serving, KeepsTheDefaultWhereAnEarlierSearchFoundNoWinner) {
