@@ -31,6 +31,9 @@ struct Campaign {
   bool candidate_unfinished = false;  // its search had not ended: after replication it goes on
   bool verified = false;
   bool discard_mode = false;  // carry-over was seen
+  bool measured = false;      // a distinct, proven plan has pairs under this default
+  bool broken = false;        // a plan could not be built or proven
+  bool afresh = false;        // pairs of earlier searches were under another default
   std::optional<Race> proof;  // a won replication of `champion`
   uint32_t failed_replications = 0;
 

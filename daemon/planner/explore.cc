@@ -262,10 +262,28 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
     // A quieter hour may find what this one cannot see, so the default is not settled.
     return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
   }
+  if (campaign_.champion.empty() && !LookedAtWhatIsThere()) {
+    return EndUndecided(s, "no plan could be built, proven and measured here");
+  }
   if (campaign_.champion.empty()) return SettleNoWinner(s, why);
   if (campaign_.proof) return SettleWon(s, *campaign_.proof, SettlementKind::kReplicated);
   s.rebuilt = false;
   SetStage(s, Stage::kRebuild);
+}
+
+// "Nothing is faster" is an answer where plans were measured, or where every plan runs the same as
+// another. A broken compiler or too little memory for probes is none.
+bool Tuning::State::LookedAtWhatIsThere() const {
+  if (campaign_.measured) return true;
+  bool distinct = false, earlier = false;
+  for (const auto& [plan, record] : plans_) {
+    if (plan.empty()) continue;
+    earlier = earlier || record.pairs > 0;
+    distinct = distinct ||
+               (record.verdict != Verdict::kNotHonoured && record.verdict != Verdict::kDuplicate);
+  }
+  if (!distinct && !campaign_.broken) return true;
+  return earlier && !campaign_.broken && !campaign_.afresh;
 }
 
 // Freezes the session with what is in use; the next process goes on from the campaign.

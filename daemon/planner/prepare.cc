@@ -114,6 +114,7 @@ void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
   if (v == nullptr) return;
   const Plan plan = v->plan;
   Judge(plan, verdict, reason);
+  if (verdict != Verdict::kNotHonoured && verdict != Verdict::kDuplicate) campaign_.broken = true;
   s.failed[plan] = verdict;
   if (s.in_use == id) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
   IssueDrop(s, id);

@@ -132,6 +132,7 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
     if (racing) s.race->Add(pair, scale);
     if (!pair.excluded) ratios.push_back(ratio);
   }
+  campaign_.measured = campaign_.measured || !ratios.empty();
   const RobustRatios held = HoldOutliers(std::move(ratios), before);
   if (!held.values.empty()) {
     double sum = 0;

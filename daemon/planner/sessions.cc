@@ -50,9 +50,16 @@ void Tuning::State::On(const SessionGone& event) {
 // Settled work is served to every waiting session; without it one of them explores.
 void Tuning::State::GrantTurns() {
   if (campaign_.pending) return;
+  bool elsewhere = false;
   for (auto& [id, s] : sessions_) {
-    if (settlement_ && s.role == Role::kWaiting) StartServing(s);
+    if (!settlement_ || s.role != Role::kWaiting) continue;
+    if (Holds(s)) {
+      StartServing(s);
+    } else {
+      elsewhere = true;
+    }
   }
+  if (settlement_ && elsewhere) SetAside();
   if (settlement_) {
     for (auto& [id, s] : sessions_) {
       if (explorer_ == 0 && s.role == Role::kServing) Advance(s);
@@ -68,13 +75,30 @@ void Tuning::State::GrantTurns() {
   }
 }
 
+// That nothing is faster than one default says nothing about another.
+bool Tuning::State::Holds(const Session& s) const {
+  return settlement_->kind != SettlementKind::kNoWinner || s.ready.mode != Mode::kTune ||
+         s.ready.default_signature == settlement_->default_signature;
+}
+
+// The store keeps it in force until the search that follows has an answer.
+void Tuning::State::SetAside() {
+  settlement_.reset();
+  timer_.reset();
+  campaign_ = Campaign{};
+  campaign_.afresh = true;
+  search_.Reset();
+}
+
 // What the last explorer had under way belonged to its process: variants, race, rebuild. The search
 // goes on.
 void Tuning::State::StartExploring(Session& s) {
   explorer_ = s.ready.session;
   s.role = Role::kExploring;
   const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
-  if (table_.SetDefault(s.ready.default_signature) || other_process) search_.Spread();
+  const bool other_default = table_.SetDefault(s.ready.default_signature);
+  if (other_default || other_process) search_.Spread();
+  if (other_default) campaign_.measured = false;
   last_process_ = s.ready.process;
   RecordOf(Plan{}).signature = s.ready.default_signature;
   campaign_.batch.clear();

@@ -34,6 +34,8 @@ class Tuning::State {
   void On(const SessionGone& event);
   void On(const Tick& event);
   void GrantTurns();
+  bool Holds(const Session& s) const;
+  void SetAside();
   void StartExploring(Session& s);
   void LeaveTurn(Session& s);
   void Advance(Session& s);
@@ -90,6 +92,7 @@ class Tuning::State {
   bool ProbeChampionAgain(Session& s);
   void FillBatch(Session& s);
   void EndSearch(Session& s, const std::string& why);
+  bool LookedAtWhatIsThere() const;
   void EndUndecided(Session& s, const std::string& why);
   Surroundings Measure(const Session& s) const;
   void SetStage(Session& s, Stage stage);

@@ -164,7 +164,8 @@ TEST(Hostile, RejectsTheOptionThatBreaksAndKeepsTheRest) {
   EXPECT_EQ(host.in_use(s), (Plan{{3, 1}}));
 }
 
-TEST(Hostile, FindsNoWinnerWhereEveryBuildFails) {
+// A broken compiler is no answer that a later job should inherit.
+TEST(Hostile, SettlesNothingWhereEveryBuildFails) {
   const sim::CostTable table = Table();
   sim::Host host(&table, {}, {}, {}, 7);
   host.bend = [](EventBody& body) {
@@ -176,9 +177,16 @@ TEST(Hostile, FindsNoWinnerWhereEveryBuildFails) {
   };
   const SessionId s = host.Attach("job");
   ASSERT_TRUE(host.RunUntilEnd(s, 50000));
-  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_FALSE(host.settlement().has_value());
   EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kBuildFailed);
   EXPECT_EQ(host.plans().at(kGood).reason, "no compiler");
+  TuningMemory memory;
+  for (const auto& [plan, record] : host.plans()) memory.plans.push_back(record);
+  sim::Host repaired(&table, {}, {}, memory, 7);
+  const SessionId next = repaired.Attach("next");
+  ASSERT_TRUE(repaired.RunUntilEnd(next, 50000));
+  EXPECT_EQ(repaired.outcome(next)->outcome, Outcome::kSettled);
 }
 
 TEST(Hostile, RefusesVariantsThatNeedMoreMemoryThanTheJobAllows) {
@@ -192,6 +200,21 @@ TEST(Hostile, RefusesVariantsThatNeedMoreMemoryThanTheJobAllows) {
   const SessionId s = host.Attach("job");
   ASSERT_TRUE(host.RunUntilEnd(s, 50000));
   EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kRejectedMemory);
+  EXPECT_FALSE(host.settlement().has_value());
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+}
+
+TEST(Hostile, FindsNoWinnerWhereEveryPlanRunsAsTheDefault) {
+  const sim::CostTable table = Table();
+  sim::Host host(&table, {}, {}, {}, 12);
+  host.bend = [&](EventBody& body) {
+    if (auto* built = std::get_if<VariantBuilt>(&body)) built->signature = table.Signature({}, 0);
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
+  EXPECT_EQ(host.settlement()->kind, SettlementKind::kNoWinner);
 }
 
 TEST(Hostile, LeavesASessionAloneThatLetsItsLeasesExpire) {

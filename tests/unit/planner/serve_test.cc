@@ -136,12 +136,30 @@ TEST(Serving, KeepsTheDefaultWhereAnEarlierSearchFoundNoWinner) {
   SettlementRecord none;
   none.id = 41;
   none.kind = SettlementKind::kNoWinner;
+  none.default_signature = table.Signature({}, 0);
   sim::Host host(&table, {}, {}, Remembering(none), 5);
   const SessionId s = host.Attach("next");
   ASSERT_TRUE(host.RunUntilEnd(s, 10));
   EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner);
   EXPECT_EQ(host.builds(), 0u);
   EXPECT_TRUE(host.settled(s));
+}
+
+// A default that runs as something else may well be beaten.
+TEST(Serving, SearchesAgainWhereNoWinnerWasFoundAgainstAnotherDefault) {
+  const sim::CostTable table = Table(-0.08);
+  SettlementRecord none;
+  none.id = 41;
+  none.kind = SettlementKind::kNoWinner;
+  none.default_signature = Digest{9};
+  sim::Host host(&table, {}, {}, Remembering(none), 26);
+  const SessionId pinned = host.Attach("pinned", Mode::kPinned);
+  ASSERT_TRUE(host.RunUntilEnd(pinned, 10)) << "trials are off there";
+  EXPECT_EQ(host.outcome(pinned)->outcome, Outcome::kNoWinner);
+  const SessionId s = host.Attach("next");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled);
+  EXPECT_EQ(host.in_use(s), kGood);
 }
 
 TEST(Serving, ServesAPinnedSessionByMatchAndReportsItsMisses) {
