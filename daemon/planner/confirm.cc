@@ -7,7 +7,6 @@ bool SignatureTable::SetDefault(const Digest& signature) {
   const bool changed = signature_of_.contains(Plan{});
   first_.clear();
   signature_of_.clear();
-  twin_.clear();
   idle_.clear();
   active_.clear();
   default_ = signature;
@@ -24,13 +23,11 @@ Confirmation SignatureTable::Confirm(const Plan& plan, const Digest& signature) 
     if (seen->second != signature && owner != first_.end() && owner->second == plan) {
       first_.erase(owner);
     }
-    twin_.erase(plan);
   }
   signature_of_[plan] = signature;
   Attribute(plan, signature);
   const auto [owner, fresh] = first_.try_emplace(signature, plan);
   if (fresh || owner->second == plan) return {};
-  twin_[plan] = owner->second;
   const bool is_default = owner->second.empty();
   return {is_default ? Finding::kNotHonoured : Finding::kDuplicate, owner->second};
 }
@@ -48,11 +45,6 @@ void SignatureTable::Attribute(const Plan& plan, const Digest& signature) {
       (known->second == signature ? idle_ : active_).insert(t);
     }
   }
-}
-
-const Plan& SignatureTable::Representative(const Plan& plan) const {
-  const auto twin = twin_.find(plan);
-  return twin == twin_.end() ? plan : twin->second;
 }
 
 }  // namespace blazed::planner

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 
 #include "daemon/planner/space.h"
@@ -28,9 +27,6 @@ class SignatureTable {
   // Files a plan under what it ran as. The first plan of a signature stands for all later ones.
   Confirmation Confirm(const Plan& plan, const Digest& signature);
 
-  // The plan that stands for this one: itself, its twin, or the default.
-  const Plan& Representative(const Plan& plan) const;
-
   // A toggle that left the signature unchanged wherever it was tried alone, and was tried at least
   // once.
   bool NoOp(size_t toggle) const { return idle_.contains(toggle) && !active_.contains(toggle); }
@@ -43,7 +39,6 @@ class SignatureTable {
   Digest default_{};
   std::map<Digest, Plan> first_;
   std::map<Plan, Digest> signature_of_;
-  std::map<Plan, Plan> twin_;
   std::set<size_t> idle_, active_;
 };
 

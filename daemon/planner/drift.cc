@@ -35,8 +35,6 @@ void DriftDetector::StartBurst() {
 
 void DriftDetector::Add(double ratio, double scale) { Bet(ClippedScore(ratio, scale)); }
 
-void DriftDetector::AddLoss() { Bet(-1); }
-
 void DriftDetector::Bet(double score) {
   still_ahead_.AddScore(score);
   const double e = 0.5 * (1 - 0.3 * score) + 0.5 * (1 - 0.8 * score);

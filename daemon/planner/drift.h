@@ -29,7 +29,6 @@ class DriftDetector {
   void StartBurst();
   // log(fallback / champion) of a pair: positive while the champion is the faster one.
   void Add(double ratio, double scale);
-  void AddLoss();  // the champion was cut short
 
   enum class State { kRunning, kOk, kDemote, kInconclusive };
   State state() const;

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "daemon/planner/samples.h"
+
 namespace blazed::planner {
-namespace {
-
-// A client's clock is hostile: no single report adds more than an hour.
-constexpr uint64_t kLongestReportNs = uint64_t{3600} * 1'000'000'000;
-
-}  // namespace
 
 void Ledger::Open(Moment at) {
   if (!opened_) opened_ = at;
@@ -19,16 +15,16 @@ void Ledger::Close(Moment at) {
 }
 
 void Ledger::AddBuild(uint64_t ns) {
-  build_ns_ += std::min(ns, kLongestReportNs);
+  build_ns_ += std::min(ns, kLongestUnitNs);
   ++builds_;
 }
 
 void Ledger::AddProbe(uint64_t ns) {
-  probe_ns_ += std::min(ns, kLongestReportNs);
+  probe_ns_ += std::min(ns, kLongestUnitNs);
   ++probes_;
 }
 
-void Ledger::AddDrain(uint64_t ns) { drain_ns_ += std::min(ns, kLongestReportNs); }
+void Ledger::AddDrain(uint64_t ns) { drain_ns_ += std::min(ns, kLongestUnitNs); }
 
 void Ledger::AddPairs(RaceKind kind, uint64_t pairs) {
   if (kind == RaceKind::kReplication) {

@@ -14,7 +14,6 @@ class Ledger {
   // The window opens with the first trial and closes with the settlement (or stays open).
   void Open(Moment at);
   void Close(Moment at);
-  bool open() const { return opened_.has_value() && !closed_.has_value(); }
   std::optional<Moment> opened() const { return opened_; }
 
   void AddBuild(uint64_t ns);

@@ -10,8 +10,7 @@
 namespace blazed::planner {
 namespace {
 
-constexpr double kFarSlower = 5;        // scales; two pairs in a row beyond it end a race
-constexpr double kAbortedRatio = -1.0;  // stands for minus infinity where a number is needed
+constexpr double kFarSlower = 5;  // scales; two pairs in a row beyond it end a race
 
 }  // namespace
 
@@ -135,7 +134,7 @@ RaceRecord Race::Record(SessionId session, Moment ended) const {
   record.delta1 = terms_.delta1;
   record.log_e_accept = accept_.LogE();
   record.log_e_drop = drop_.LogE();
-  if (!ratios_.empty()) record.effect = ConfidenceInterval(ratios_, scales_, 0.05);
+  if (!ratios_.empty()) record.effect = ConfidenceInterval(ratios_, scales_, terms_.interval_alpha);
   record.pairs = pairs_;
   record.started = started_;
   record.ended = ended;

@@ -17,11 +17,16 @@ struct RaceTerms {
   RaceKind kind = RaceKind::kSearch;
   double alpha = 0.05, beta = 0.10;
   double delta0 = 0.0025, delta1 = 0.0075;
+  double interval_alpha = 0.05;  // of the interval that the record gives
   uint64_t max_pairs = 4000;
   uint64_t least_pairs = 0;  // a won race goes on to here, so that its interval says something
   bool discard = false;      // a warm step before each timed one
   bool operator==(const RaceTerms&) const = default;
 };
+
+// The log ratio of a pair whose challenger was cut short: it stands for minus infinity where a
+// number is needed. In the bets it is a full loss.
+inline constexpr double kAbortedRatio = -1.0;
 
 // alpha/(j(j+1)) for the j-th race of a workload's life: the sum over all j is alpha.
 double SplitAlpha(double alpha, uint64_t j);

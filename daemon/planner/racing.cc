@@ -9,8 +9,7 @@
 namespace blazed::planner {
 namespace {
 
-constexpr double kAbortedRatio = -1.0;  // for the search; in races an aborted pair is a full loss
-constexpr uint32_t kReplications = 3;   // failed ones end a search
+constexpr uint32_t kReplications = 3;  // failed ones end a search
 constexpr uint32_t kFirstLease = 8, kRaceLease = 16;
 
 // Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
@@ -26,8 +25,9 @@ std::string Story(const Race& race) {
 
 }  // namespace
 
-void Tuning::State::OpenRace(Session& s, const RaceTerms& terms, const Plan& champion,
+void Tuning::State::OpenRace(Session& s, RaceTerms terms, const Plan& champion,
                              const Plan& challenger) {
+  terms.interval_alpha = config_.alpha;
   const RaceId id = races_earlier_ + ++races_opened_;
   s.race.emplace(id, terms, champion, challenger, now_);
   s.ledger.AddRace();

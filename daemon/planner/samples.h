@@ -16,6 +16,7 @@ struct LeaseTerms {
   uint32_t timed_steps = 1;
 };
 
+// A client's clock is hostile: no unit, build, probe or drain counts as more than an hour.
 inline constexpr uint64_t kLongestUnitNs = uint64_t{3600} * 1'000'000'000;
 
 // The completed pairs in order, or nullopt with the reason in `why`. A half pair at the end is left

@@ -68,13 +68,6 @@ void Space::FindNeighbours() {
   }
 }
 
-std::optional<Plan> Space::Normalise(Plan plan) const {
-  std::erase_if(plan, [](const Choice& c) { return c.option == 0; });
-  std::sort(plan.begin(), plan.end());
-  if (!Valid(plan)) return std::nullopt;
-  return plan;
-}
-
 bool Space::Valid(const Plan& plan) const {
   for (size_t i = 0; i < plan.size(); ++i) {
     const Choice& c = plan[i];
@@ -119,8 +112,6 @@ Plan Space::Decode(const Toggles& on) const {
   }
   return plan;
 }
-
-bool Space::Covers(const Plan& plan) const { return Valid(plan) && Decode(Encode(plan)) == plan; }
 
 void Space::Set(Toggles& on, size_t i, bool value) const {
   if (value) {

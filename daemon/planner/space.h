@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,9 +38,7 @@ class Space {
   // Toggles whose effects may depend on each other: neighbouring boundaries of one graph.
   const std::vector<std::pair<uint32_t, uint32_t>>& neighbours() const { return neighbours_; }
 
-  // Sorted, without defaults; nullopt where a decision or option is unknown or a decision appears
-  // twice.
-  std::optional<Plan> Normalise(Plan plan) const;
+  // Sorted, without defaults, each decision once and with one of its options.
   bool Valid(const Plan& plan) const;
 
   // "name=option name=option", or "default". For people and reasons.
@@ -51,7 +48,6 @@ class Space {
   // inside.
   Toggles Encode(const Plan& plan) const;
   Plan Decode(const Toggles& on) const;
-  bool Covers(const Plan& plan) const;  // every choice of the plan is a searched toggle
 
   // Turns toggle i on (its slot's other toggle goes off) or off.
   void Set(Toggles& on, size_t i, bool value) const;

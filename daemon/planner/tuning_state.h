@@ -98,7 +98,7 @@ class Tuning::State {
   void SetStage(Session& s, Stage stage);
 
   // -- racing.cc: pairs into verdicts
-  void OpenRace(Session& s, const RaceTerms& terms, const Plan& champion, const Plan& challenger);
+  void OpenRace(Session& s, RaceTerms terms, const Plan& champion, const Plan& challenger);
   bool RaceStep(Session& s);
   void TakePairs(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   void TakeNoise(Session& s, const std::vector<PairSample>& pairs);

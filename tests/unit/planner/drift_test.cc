@@ -82,14 +82,5 @@ TEST(DriftDetector, EndsABurstOfNoiseInconclusive) {
   EXPECT_EQ(detector.state(), DriftDetector::State::kInconclusive);
 }
 
-TEST(DriftDetector, CountsACutShortChampionAgainstIt) {
-  DriftDetector detector;
-  detector.StartBurst();
-  for (int i = 0; i < 40 && detector.state() == DriftDetector::State::kRunning; ++i) {
-    detector.AddLoss();
-  }
-  EXPECT_EQ(detector.state(), DriftDetector::State::kDemote);
-}
-
 }  // namespace
 }  // namespace blazed::planner
