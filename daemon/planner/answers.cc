@@ -185,11 +185,16 @@ void Tuning::State::LeaseFailed(Session& s, const std::string& why) {
 void Tuning::State::On(const DirectiveRefused& event) {
   Session* s = FindSession(event.session);
   if (s == nullptr) return;
+  const std::string why = event.detail.empty() ? "the host refused it" : event.detail;
   const auto it = s->open.find(event.directive);
-  if (it == s->open.end()) return;
+  if (it == s->open.end()) {
+    // An adopted plan that the host runs no longer.
+    const bool in_use = event.directive == s->in_use_adopt && event.variant == s->in_use;
+    if (in_use) HostStoodDown(*s, VerdictOf(event.reason), why);
+    return;
+  }
   const Outstanding directive = it->second;
   s->open.erase(it);
-  const std::string why = event.detail.empty() ? "the host refused it" : event.detail;
   if (EndsTrials(event.reason)) {
     TrialsEnd(*s, directive, why);
   } else {
@@ -199,10 +204,20 @@ void Tuning::State::On(const DirectiveRefused& event) {
 }
 
 void Tuning::State::TrialsEnd(Session& s, const Outstanding& directive, const std::string& why) {
+  s.trials_ended = true;
+  if (s.burst) {
+    // No check is no verdict: the plan in use stays what it was.
+    for (VariantId id : directive.waiting) {
+      if (Variant* v = s.Find(id)) v->stage = VariantStage::kProven;
+    }
+    return EndBurst(s, RaceOutcome::kUndecided, why);
+  }
   if (directive.kind == DirectiveKind::kBuild)
     FailVariant(s, directive.variant, Verdict::kProposed, why);
   for (VariantId id : directive.waiting) FailVariant(s, id, Verdict::kProposed, why);
-  if (s.burst) return EndBurst(s, RaceOutcome::kUndecided, why);
+  if (directive.kind == DirectiveKind::kAdopt && AtRest(s) && s.in_use == directive.variant) {
+    return HostStoodDown(s, Verdict::kInconclusive, why);
+  }
   if (s.role == Role::kServing) return ServeMissed(s, why);
   if (s.role == Role::kExploring && campaign_.stage != Stage::kSettling) EndUndecided(s, why);
 }
@@ -217,11 +232,14 @@ void Tuning::State::Refused(Session& s, const Outstanding& directive, const Dire
       for (VariantId id : directive.waiting) FailVariant(s, id, verdict, why);
       return;
     case DirectiveKind::kLease: {
+      const bool changed = event.reason == Refusal::kNotProven && event.variant == s.in_use;
+      if (changed && AtRest(s)) return HostStoodDown(s, verdict, why);
       const bool named = event.variant != kDefaultVariant && s.Find(event.variant) != nullptr;
       FailVariant(s, named ? event.variant : directive.challenger, verdict, why);
       return LeaseFailed(s, why);
     }
     case DirectiveKind::kAdopt:
+      if (s.in_use == directive.variant && AtRest(s)) return HostStoodDown(s, verdict, why);
       if (s.in_use == directive.variant) s.in_use = kDefaultVariant;
       return FailVariant(s, directive.variant, verdict, why);
   }
@@ -231,6 +249,7 @@ void Tuning::State::On(const VariantAdopted& event) {
   Session* s = FindSession(event.session);
   if (s == nullptr || FindOpen(*s, event.adopt, DirectiveKind::kAdopt) == nullptr) return;
   s->open.erase(event.adopt);
+  if (s->in_use_adopt == event.adopt) s->in_use_from = event.from_step;
   NoteStep(*s, event.from_step);
 }
 

@@ -52,6 +52,9 @@ struct Campaign {
 
   std::optional<SettlementRecord> pending;  // asked of the store
   uint64_t pending_request = 0;
+  // The plan failed while the store was writing: demoted as soon as the store has answered.
+  std::optional<std::string> failed_meanwhile;
+  Verdict failed_verdict = Verdict::kDemoted;
 };
 
 }  // namespace blazed::planner

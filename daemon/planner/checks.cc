@@ -1,17 +1,12 @@
 // Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
 // only by the detector on pairs, or by a probe that fails.
-#include <algorithm>
-#include <cmath>
-
 #include "daemon/planner/interval.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
 namespace {
 
-constexpr uint32_t kBurstLease = 15;      // four make a full burst
-constexpr uint64_t kLongestCount = 4096;  // steps that one window may stand for
-constexpr uint64_t kKeepEvery = 8;        // the timer's row is renewed after this part of a gap
+constexpr uint32_t kBurstLease = 15;  // four make a full burst
 
 }  // namespace
 
@@ -20,46 +15,50 @@ void Tuning::State::KeepTimer() {
   Emit(KeepDriftTimer{*timer_});
 }
 
-void Tuning::State::On(const ServiceWindow& event) {
-  Session* s = FindSession(event.session);
-  if (s == nullptr || event.steps == 0) return;
-  NoteStep(*s, event.first_step + event.steps);
-  const uint64_t last = s->last_window_step.value_or(event.first_step);
-  const uint64_t counted = event.first_step > last ? event.first_step - last : event.steps;
-  s->last_window_step = std::max(last, event.first_step);
-  if (s->role != Role::kSettled || !timer_ || s->in_use == kDefaultVariant) return;
-  if (event.variant != s->in_use) return;
-  bool due = CountSteps(*timer_, std::min(counted, kLongestCount));
-  const double step_ns = static_cast<double>(event.host_ns) / event.steps;
-  const bool alarm = event.host_ns > 0 && s->watch.Add(std::log(step_ns));
-  if (alarm && timer_->gap_steps - timer_->steps_left >= kFirstGapSteps) {
-    timer_->steps_left = 0;
-    due = true;
+void Tuning::State::StartCheck(Session& s, bool with_pairs) {
+  s.burst.emplace();
+  s.burst->plan = s.Find(s.in_use)->plan;
+  s.burst->with_pairs = with_pairs;
+  s.burst->started = now_;
+  if (with_pairs) {
+    explorer_ = s.ready.session;
+    detector_.StartBurst();
   }
-  if (timer_kept_at_ - timer_->steps_left >=
-      std::max<uint64_t>(1, timer_->gap_steps / kKeepEvery)) {
-    KeepTimer();
+  Advance(s);
+}
+
+// The probe took the plan out of use already; what is left is to say so everywhere.
+void Tuning::State::FailedInService(Session& s) {
+  const Plan plan = s.burst->plan;
+  const auto failed = s.failed.find(plan);
+  const Verdict verdict = failed == s.failed.end() ? Verdict::kDemoted : failed->second;
+  s.burst.reset();
+  LeaveTurn(s);
+  if (s.role == Role::kSettled && settlement_ && settlement_->plan == plan) {
+    return DemoteSettled("a probe failed in service", verdict);
   }
-  if (!due || explorer_ != 0 || s->burst || s->ready.mode != Mode::kTune) return;
-  explorer_ = s->ready.session;
-  s->burst.emplace();
-  s->burst->started = now_;
-  detector_.StartBurst();
-  Advance(*s);
+  s.role = Role::kFrozen;
+  if (explorer_ == 0 && campaign_.champion == plan) campaign_.champion.clear();
+  KeepEnd(s, Outcome::kUndecided, 0, "a probe failed in service");
+  SetPhase(s, Phase::kStanding, "a probe failed in service");
+  GrantTurns();
 }
 
 bool Tuning::State::BurstStep(Session& s) {
   Burst& burst = *s.burst;
   Variant* v = s.Find(s.in_use);
   if (v == nullptr || s.in_use == kDefaultVariant) {
-    const auto failed = s.failed.find(settlement_->plan);
-    DemoteSettled("a probe failed in service",
-                  failed == s.failed.end() ? Verdict::kDemoted : failed->second);
+    FailedInService(s);
     return false;
   }
   if (!burst.probed || v->stage == VariantStage::kBuilt) {
     burst.probed = true;
     IssueProbe(s, {v->id}, 1);
+    return false;
+  }
+  if (!burst.with_pairs) {
+    s.burst.reset();
+    s.probe_timer = AfterOk(s.probe_timer);
     return false;
   }
   switch (detector_.state()) {
@@ -100,11 +99,16 @@ void Tuning::State::TakeBurst(Session& s, const std::vector<PairSample>& pairs) 
 }
 
 void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string& reason) {
+  if (!s.burst->with_pairs) {
+    s.burst.reset();
+    s.probe_timer = AfterInconclusive(s.probe_timer);
+    return;
+  }
   RaceRecord record;
   record.id = races_earlier_ + ++races_opened_;
   record.kind = RaceKind::kDrift;
   record.session = s.ready.session;
-  record.champion = settlement_->plan;
+  record.champion = s.burst->plan;
   record.outcome = outcome;
   record.reason = reason;
   record.pairs = s.burst->pairs;
@@ -125,6 +129,12 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
 // Every session goes back to the default and the search opens again; what was learned is a first
 // guess.
 void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
+  if (campaign_.pending) {
+    // A settlement that nobody here knows of would come into force behind the demotion.
+    campaign_.failed_meanwhile = reason;
+    campaign_.failed_verdict = verdict;
+    return;
+  }
   const SettlementRecord demoted = *settlement_;
   settlement_.reset();
   timer_.reset();

@@ -99,11 +99,13 @@ void Tuning::State::IssueAdopt(Session& s, VariantId variant, AdoptReason reason
   if (const Variant* v = s.Find(variant)) adopt.plan = v->plan;
   adopt.reason = reason;
   adopt.settled = settled;
-  if (settled && settlement_) {
+  if (settled && settlement_ && settlement_->plan == adopt.plan) {
     adopt.settlement = settlement_->id;
     adopt.settlement_kind = settlement_->kind;
   }
   s.in_use = variant;
+  s.in_use_adopt = id;
+  s.in_use_from.reset();
   Emit(std::move(adopt));
 }
 

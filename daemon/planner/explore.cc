@@ -10,7 +10,6 @@
 namespace blazed::planner {
 namespace {
 
-constexpr uint32_t kForecastPairs = 32, kRingPairs = 16;
 constexpr uint32_t kNoiseLease = 16;
 constexpr size_t kScoutLot = 16;
 constexpr double kScoutSteps = 300;    // a scout of every single change may cost this many steps
@@ -297,7 +296,8 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
   LeaveTurn(s);
   IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);
   KeepEnd(s, Outcome::kUndecided, 0, why);
-  SetPhase(s, Phase::kStanding, why);
+  const bool keeps = s.in_use != kDefaultVariant;
+  SetPhase(s, Phase::kStanding, keeps ? why + "; the plan in use stays in use here" : why);
   GrantTurns();
 }
 

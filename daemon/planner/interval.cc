@@ -10,9 +10,8 @@ namespace blazed::planner {
 namespace {
 
 constexpr double kGridStep = 0.001;
-constexpr double kOpenEnd = 2;       // log ratio: a factor of seven
-constexpr double kWidest = 64;       // beyond the ratio of any two durations
-constexpr double kScoreReach = 1.5;  // scales, as in ClippedScore
+constexpr double kOpenEnd = 2;  // log ratio: a factor of seven
+constexpr double kWidest = 64;  // beyond the ratio of any two durations
 
 // Evidence that the effect is larger (side +1) or smaller (side -1) than delta.
 double LogEvidence(const std::vector<double>& ratios, const std::vector<double>& scales,
@@ -27,7 +26,7 @@ double LogEvidence(const std::vector<double>& ratios, const std::vector<double>&
 int HalfGrid(const std::vector<double>& ratios, const std::vector<double>& scales) {
   double reach = kOpenEnd;
   for (size_t i = 0; i < ratios.size(); ++i) {
-    reach = std::max(reach, std::fabs(ratios[i]) + kScoreReach * scales[i]);
+    reach = std::max(reach, std::fabs(ratios[i]) + kClip * scales[i]);
   }
   return static_cast<int>(std::ceil(std::min(reach, kWidest) / kGridStep));
 }

@@ -32,10 +32,13 @@ void Tuning::State::Report(Session& s, const std::string& note) {
   }
   report.cost = s.ledger.Record(now_);
   report.gain = settlement_ ? settlement_->gain.estimate : campaign_.gain;
+  // Whatever is settled elsewhere, a session that stays on its default saves nothing.
+  if (s.role == Role::kFrozen && s.in_use == kDefaultVariant) report.gain = 0;
   if (const Variant* v = s.Find(s.in_use)) {
     report.champion_choices = static_cast<uint32_t>(v->plan.size());
   }
   report.forecast = settlement_ ? settlement_->forecast : campaign_.forecast;
+  if (s.forecast) report.forecast = *s.forecast;
   report.note = note.substr(0, kLongestNote);
   Emit(std::move(report));
 }

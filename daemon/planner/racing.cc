@@ -254,6 +254,8 @@ void Tuning::State::AfterReplication(Session& s, const Race& race) {
   }
   if (race.outcome() == RaceOutcome::kUndecided) {
     Judge(plan, Verdict::kUndecided, "replication: " + Story(race));
+    // The rebuild took it out of use; it stays provisional in this session.
+    if (const auto variant = Proven(s, plan)) s.in_use = *variant;
     return EndUndecided(s, "the win could not be told from the noise after a rebuild");
   }
   const double claimed = campaign_.gain;

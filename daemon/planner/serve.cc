@@ -3,11 +3,6 @@
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
-namespace {
-
-constexpr uint32_t kRingPairs = 16;
-
-}  // namespace
 
 void Tuning::State::StartServing(Session& s) {
   if (settlement_->kind == SettlementKind::kNoWinner || settlement_->plan.empty()) {

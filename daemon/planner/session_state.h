@@ -19,6 +19,9 @@
 
 namespace blazed::planner {
 
+// Pairs of the plan in use against itself: before a forecast, and to fill a scale of this process.
+inline constexpr uint32_t kForecastPairs = 32, kRingPairs = 16;
+
 enum class VariantStage { kBuilding, kBuilt, kProving, kProven };
 
 struct Variant {
@@ -63,8 +66,10 @@ struct Serving {
   bool match = false;  // both signatures are those of the settlement
 };
 
-// A drift check under way.
+// A drift check under way. Without pairs it is a probe of the plan in use and nothing else.
 struct Burst {
+  Plan plan;  // the one in use that is checked
+  bool with_pairs = true;
   bool probed = false;
   std::vector<PairSample> pairs;
   std::vector<double> ratios, scales;
@@ -93,6 +98,8 @@ struct Session {
   std::map<Plan, Verdict> failed;  // not to be tried again in this process
   std::map<DirectiveId, Outstanding> open;
   VariantId in_use = kDefaultVariant;
+  DirectiveId in_use_adopt = 0;         // the adopt that asked for it
+  std::optional<uint64_t> in_use_from;  // the host's first step under it, once it said so
 
   ScaleRing plain, discard;  // by lease mode
   std::vector<double> noise_step_ns;
@@ -110,7 +117,11 @@ struct Session {
   VariantId rebuilding = 0;
   Digest before_rebuild{};
   std::optional<uint64_t> last_window_step;
+  DriftTimer probe_timer;     // where checks are probes without pairs
+  bool trials_ended = false;  // the host tries nothing more, checks included
   StepWatch watch;
+  std::vector<double> window_step_ns;      // of an observed session's service
+  std::optional<ForecastRecord> forecast;  // of an observed session
   Ledger ledger;
   uint64_t clock = 0;  // grows with each use of a variant
 

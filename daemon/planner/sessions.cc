@@ -132,6 +132,7 @@ bool Tuning::State::Step(Session& s) {
     case Role::kServing:
       return ServeStep(s);
     case Role::kSettled:
+    case Role::kFrozen:
       return s.burst.has_value() && BurstStep(s);
     default:
       return false;

@@ -1,5 +1,7 @@
 // From the last champion to a settlement: verify, rebuild, replicate, store, and only then tell
 // anybody.
+#include <utility>
+
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -112,7 +114,10 @@ void Tuning::State::On(const SettlementStored& event) {
     SetPhase(*s, served ? Phase::kServed : Phase::kSettled, {});
   }
   explorer_ = 0;
+  const auto failed = campaign_.failed_meanwhile;
+  const Verdict verdict = campaign_.failed_verdict;
   campaign_ = Campaign{};
+  if (failed && winner) return DemoteSettled(*failed, verdict);
   GrantTurns();
 }
 
@@ -130,6 +135,8 @@ void Tuning::State::On(const SettlementFailed& event) {
     SetPhase(*s, Phase::kStanding, event.reason);
   }
   explorer_ = 0;
+  const auto failed = std::exchange(campaign_.failed_meanwhile, std::nullopt);
+  if (failed && settlement_) return DemoteSettled(*failed, campaign_.failed_verdict);
   GrantTurns();
 }
 

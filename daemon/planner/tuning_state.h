@@ -130,8 +130,17 @@ class Tuning::State {
   void ServeReplicated(Session& s, const Race& race);
   void ServeMissed(Session& s, const std::string& why);
 
-  // -- checks.cc: drift checks of what is settled
+  // -- service.cc: what the windows of ordinary service tell
   void On(const ServiceWindow& event);
+  bool AtRest(const Session& s) const;
+  void HostStoodDown(Session& s, Verdict verdict, const std::string& why);
+  void SeeOtherVariant(Session& s, const ServiceWindow& event);
+  void ObserveWindow(Session& s, const ServiceWindow& event);
+  bool DriftDue(Session& s, const ServiceWindow& event, uint64_t steps);
+
+  // -- checks.cc: drift checks of what is settled
+  void StartCheck(Session& s, bool with_pairs);
+  void FailedInService(Session& s);
   bool BurstStep(Session& s);
   void TakeBurst(Session& s, const std::vector<PairSample>& pairs);
   void EndBurst(Session& s, RaceOutcome outcome, const std::string& reason);
@@ -161,7 +170,6 @@ class Tuning::State {
   uint64_t timer_kept_at_ = 0;
   DriftDetector detector_;
   std::vector<SessionEffect> effects_;
-  Plan effects_plan_;
 
   uint64_t races_earlier_ = 0;  // opened by earlier tunings of this workload
   uint64_t races_opened_ = 0;   // ids

@@ -138,6 +138,193 @@ TEST(Service, ChecksAlsoWhereShortJobsFollowEachOther) {
   EXPECT_GE(job.DriftRaces(), 1u);
 }
 
+bool Stood(const sim::Host& host, SessionId session) {
+  for (const Action& action : host.actions()) {
+    const auto* stand = std::get_if<Stand>(&action);
+    if (stand != nullptr && stand->session == session && !stand->detail.empty()) return true;
+  }
+  return false;
+}
+
+TEST(Service, SaysSoWhereTheHostGoesBackToItsDefaultByItself) {
+  Settled job(10);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.bend = [](EventBody& body) {
+    if (auto* window = std::get_if<ServiceWindow>(&body)) window->variant = kDefaultVariant;
+    return true;
+  };
+  job.host.Serve(job.session, 1000);
+  EXPECT_EQ(job.host.outcome(job.session)->outcome, Outcome::kUndecided);
+  EXPECT_EQ(job.host.outcome(job.session)->reason,
+            "the host went back to its default plan by itself");
+  EXPECT_EQ(job.host.tuning().phase(job.session), Phase::kStanding);
+  EXPECT_TRUE(job.host.in_use(job.session).empty());
+  EXPECT_TRUE(Stood(job.host, job.session));
+  EXPECT_EQ(std::get<ReportProgress>(job.host.actions().back()).gain, 0);
+  // The plan may run in the next process as it was settled.
+  EXPECT_EQ(job.host.demotions(), 0u);
+  job.host.bend = nullptr;
+  const SessionId next = job.host.Attach("next");
+  ASSERT_TRUE(job.host.RunUntilEnd(next, 500));
+  EXPECT_EQ(job.host.in_use(next), kGood);
+}
+
+TEST(Service, ReadsNothingFromAWindowThatBeganBeforeThePlanWasAdopted) {
+  Settled job(11);
+  job.host.Send(ServiceWindow{job.session, kDefaultVariant, 0, 16, 1000});
+  EXPECT_EQ(job.host.tuning().phase(job.session), Phase::kSettled);
+  EXPECT_EQ(job.host.in_use(job.session), kGood);
+}
+
+// The refusal names the adopt that was answered long ago.
+TEST(Service, DemotesWhatTheHostFindsWrongByItself) {
+  for (const Refusal reason : {Refusal::kRejectedEarlier, Refusal::kNotProven}) {
+    Settled job(12);
+    Adopt last;
+    for (const Action& action : job.host.actions()) {
+      if (const auto* adopt = std::get_if<Adopt>(&action)) last = *adopt;
+    }
+    ASSERT_EQ(last.plan, kGood);
+    job.host.Send(DirectiveRefused{job.session, last.adopt, last.variant, reason, "it broke"});
+    const bool wrong = reason == Refusal::kRejectedEarlier;
+    EXPECT_EQ(job.host.demotions(), wrong ? 1u : 0u);
+    EXPECT_EQ(job.host.plans().at(kGood).verdict,
+              wrong ? Verdict::kRejectedDifferent : Verdict::kChampion);
+    if (!wrong) {
+      EXPECT_EQ(job.host.outcome(job.session)->reason, "it broke");
+      EXPECT_EQ(job.host.tuning().phase(job.session), Phase::kStanding);
+    }
+  }
+}
+
+// Makes pairs of a replication contradict each other, so that it ends inside the noise.
+void Contradict(const sim::Host& host, LeaseDone& done) {
+  RunPairs run;
+  for (const Action& action : host.actions()) {
+    if (const auto* last = std::get_if<RunPairs>(&action)) run = *last;
+  }
+  for (size_t i = 0; i < run.challenger_first.size(); ++i) {
+    const size_t challenger = 2 * i + (run.challenger_first[i] ? 0 : 1);
+    done.units[challenger].host_ns = i % 2 == 0 ? 9'000'000 : 11'000'000;
+    done.units[challenger ^ 1].host_ns = 10'000'000;
+  }
+}
+
+// A session that keeps its provisional champion has no settlement whose checks would find it.
+TEST(Service, KeepsAProvisionalChampionAndProbesIt) {
+  const sim::CostTable table({0.02, -0.05, 0.02, 0.01});
+  sim::Host host(&table, {}, {}, {}, 13);
+  SessionId s = 0;
+  host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<LeaseDone>(&body);
+    if (done != nullptr && host.tuning().phase(s) == Phase::kReplicate) Contradict(host, *done);
+    return true;
+  };
+  s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  ASSERT_EQ(host.outcome(s)->outcome, Outcome::kUndecided) << host.outcome(s)->reason;
+  ASSERT_EQ(host.in_use(s), kGood);
+  const auto probes = [&host] {
+    return std::count_if(host.actions().begin(), host.actions().end(),
+                         [](const Action& a) { return std::holds_alternative<ProbeVariants>(a); });
+  };
+  const auto before = probes();
+  host.Serve(s, 4000);
+  EXPECT_GE(probes() - before, 2);
+  EXPECT_LE(probes() - before, 5) << "the gap does not widen";
+  EXPECT_EQ(host.in_use(s), kGood);
+  host.bend = [](EventBody& body) {
+    if (auto* done = std::get_if<ProbeDone>(&body)) {
+      done->summary.equivalence = Equivalence::kRejectedDifferent;
+    }
+    return true;
+  };
+  host.Serve(s, 10000);
+  EXPECT_TRUE(host.in_use(s).empty());
+  EXPECT_EQ(host.outcome(s)->reason, "a probe failed in service");
+  EXPECT_EQ(host.tuning().phase(s), Phase::kStanding);
+}
+
+// The plan's signature changed under the check's own pairs: that is no verdict on it elsewhere.
+TEST(Service, StandsDownWhereThePlanRunsAsSomethingElseInACheck) {
+  Settled job(16);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.bend = [&](EventBody& body) {
+    const auto* done = std::get_if<LeaseDone>(&body);
+    if (done == nullptr) return true;
+    VariantId in_use = kDefaultVariant;
+    for (const Action& action : job.host.actions()) {
+      if (const auto* adopt = std::get_if<Adopt>(&action)) in_use = adopt->variant;
+    }
+    body = DirectiveRefused{done->session, done->lease, in_use, Refusal::kNotProven, "it changed"};
+    return true;
+  };
+  job.host.Serve(job.session, 2000);
+  EXPECT_EQ(job.DriftRaces(), 1u) << "the check is not filed";
+  EXPECT_EQ(job.host.demotions(), 0u);
+  EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kChampion);
+  EXPECT_EQ(job.host.outcome(job.session)->reason, "it changed");
+  EXPECT_EQ(job.host.tuning().phase(job.session), Phase::kStanding);
+  EXPECT_TRUE(job.host.in_use(job.session).empty());
+}
+
+struct Pinned : Settled {
+  explicit Pinned(uint64_t seed) : Settled(seed) {
+    host.Detach(session);
+    pinned = host.Attach("pinned", Mode::kPinned);
+    host.RunUntilEnd(pinned, 500);
+    first = host.actions().size();
+  }
+  template <class A>
+  int Count() const {
+    int count = 0;
+    for (size_t i = first; i < host.actions().size(); ++i) {
+      count += std::holds_alternative<A>(host.actions()[i]) ? 1 : 0;
+    }
+    return count;
+  }
+  SessionId pinned = 0;
+  size_t first = 0;
+};
+
+TEST(Service, ProbesAPinnedSessionWithoutPairs) {
+  Pinned job(14);
+  ASSERT_EQ(job.host.in_use(job.pinned), kGood);
+  job.host.Serve(job.pinned, 9000);
+  EXPECT_GE(job.Count<ProbeVariants>(), 3);
+  EXPECT_LE(job.Count<ProbeVariants>(), 6) << "the gap does not widen";
+  EXPECT_EQ(job.Count<RunPairs>(), 0);
+  EXPECT_EQ(job.host.in_use(job.pinned), kGood);
+  job.host.bend = [](EventBody& body) {
+    if (auto* done = std::get_if<ProbeDone>(&body)) {
+      done->summary.equivalence = Equivalence::kRejectedBroken;
+      done->summary.nan_variant = 3;
+    }
+    return true;
+  };
+  job.host.Serve(job.pinned, 20000);
+  EXPECT_EQ(job.host.demotions(), 1u);
+  EXPECT_TRUE(job.host.in_use(job.pinned).empty());
+}
+
+// A host that has had enough of probes says nothing about its plan.
+TEST(Service, KeepsThePlanWhereTheHostRefusesChecks) {
+  Settled job(15);
+  int asked = 0;
+  job.host.bend = [&](EventBody& body) {
+    const auto* done = std::get_if<ProbeDone>(&body);
+    if (done == nullptr) return true;
+    ++asked;
+    body = DirectiveRefused{done->session, done->probe, 0, Refusal::kNotTuning, "frozen"};
+    return true;
+  };
+  job.host.Serve(job.session, 3000);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(job.host.in_use(job.session), kGood);
+  EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kChampion);
+  EXPECT_EQ(job.host.outcome(job.session)->outcome, Outcome::kSettled);
+}
+
 TEST(Service, CountsOnlyWindowsOfTheSettledPlan) {
   Settled job(7);
   const DriftTimer before = *job.host.drift();

@@ -280,14 +280,28 @@ TEST(Tuning, EndsUndecidedWhenTheHostsStepsEndAndGoesOnInTheNextProcess) {
   EXPECT_TRUE(host.settlement().has_value()) << "no settlement after " << processes << " processes";
 }
 
-TEST(Tuning, ObservesWithoutADirective) {
+TEST(Tuning, ObservesAndForecastsWithoutADirective) {
   const sim::CostTable table = OneGoodOption();
   sim::Host host(&table, {}, {}, {}, 9);
   const SessionId s = host.Attach("job", Mode::kObserve);
   EXPECT_FALSE(host.RunUntilEnd(s, 500));
+  host.Serve(s, 3000);
+  int forecasts = 0;
   for (const Action& action : host.actions()) {
-    EXPECT_TRUE(std::holds_alternative<ReportProgress>(action));
+    const bool forecast = std::holds_alternative<KeepForecast>(action);
+    EXPECT_TRUE(forecast || std::holds_alternative<ReportProgress>(action)) << action.index();
+    forecasts += forecast ? 1 : 0;
   }
+  EXPECT_EQ(forecasts, 1);
+  ASSERT_TRUE(host.forecast().has_value());
+  EXPECT_NE(host.forecast()->based_on.find("without pairs"), std::string::npos);
+  EXPECT_EQ(std::get<ReportProgress>(host.actions().back()).forecast, *host.forecast());
+  // No finer than what pairs would tell, and the same space.
+  sim::Host tuned(&table, {}, {}, {}, 9);
+  tuned.RunUntilEnd(tuned.Attach("job"), 20000);
+  EXPECT_GE(host.forecast()->builds, tuned.forecast()->builds);
+  EXPECT_GE(host.forecast()->resolvable, tuned.forecast()->resolvable);
+  EXPECT_LT(host.forecast()->window, 20 * tuned.forecast()->window);
 }
 
 TEST(Tuning, AnswersAtOnceWhereThereIsNothingToChoose) {

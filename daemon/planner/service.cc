@@ -1,0 +1,114 @@
+// What the windows of ordinary service tell: that steps pass, that step times move, that the host
+// runs another plan than the one it was given, and, of a session that is only observed, the noise.
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/planner/forecast.h"
+#include "daemon/planner/scale.h"
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr uint64_t kLongestCount = 4096;  // steps that one window may stand for
+constexpr uint64_t kKeepEvery = 8;        // the timer's row is renewed after this part of a gap
+constexpr size_t kForecastWindows = 8;
+constexpr double kLeastScale = 1e-4;
+
+}  // namespace
+
+// Nothing is under way in the session but its service.
+bool Tuning::State::AtRest(const Session& s) const {
+  return s.role == Role::kSettled || s.role == Role::kFrozen;
+}
+
+void Tuning::State::On(const ServiceWindow& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr || event.steps == 0) return;
+  NoteStep(*s, event.first_step + event.steps);
+  const uint64_t last = s->last_window_step.value_or(event.first_step);
+  const uint64_t passed = event.first_step > last ? event.first_step - last : event.steps;
+  s->last_window_step = std::max(last, event.first_step);
+  if (s->role == Role::kObserving) return ObserveWindow(*s, event);
+  if (!AtRest(*s) || s->in_use == kDefaultVariant) return;
+  if (event.variant != s->in_use) return SeeOtherVariant(*s, event);
+  const uint64_t steps = std::min(passed, kLongestCount);
+  const bool pairs = s->role == Role::kSettled && timer_ && s->ready.mode == Mode::kTune;
+  const bool drift_due = s->role == Role::kSettled && timer_ && DriftDue(*s, event, steps);
+  const bool probe_due = !pairs && CountSteps(s->probe_timer, steps);
+  if (s->burst || s->trials_ended) return;
+  if (pairs && drift_due && explorer_ == 0) return StartCheck(*s, true);
+  if (probe_due) StartCheck(*s, false);
+}
+
+bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t steps) {
+  bool due = CountSteps(*timer_, steps);
+  const double step_ns = static_cast<double>(event.host_ns) / event.steps;
+  const bool alarm = event.host_ns > 0 && s.watch.Add(std::log(step_ns));
+  if (alarm && timer_->gap_steps - timer_->steps_left >= kFirstGapSteps) {
+    timer_->steps_left = 0;
+    due = true;
+  }
+  if (timer_kept_at_ - timer_->steps_left >=
+      std::max<uint64_t>(1, timer_->gap_steps / kKeepEvery)) {
+    KeepTimer();
+  }
+  return due;
+}
+
+// The host has the last word and may go back to its default by itself: the plan runs as something
+// else than was proven. A window from before the plan was adopted says nothing.
+void Tuning::State::SeeOtherVariant(Session& s, const ServiceWindow& event) {
+  if (s.burst || s.Busy() || !s.in_use_from || event.first_step < *s.in_use_from) return;
+  HostStoodDown(s, Verdict::kInconclusive,
+                event.variant == kDefaultVariant
+                    ? "the host went back to its default plan by itself"
+                    : "the host runs another plan than the one it adopted");
+}
+
+// The session is told and kept as what it is: on the default. Only numbers that the plan got wrong
+// demote what is settled; where it merely runs as something else in this process, it stays settled
+// for the others.
+void Tuning::State::HostStoodDown(Session& s, Verdict verdict, const std::string& why) {
+  if (!AtRest(s) || s.in_use == kDefaultVariant) return;
+  if (s.burst) EndBurst(s, RaceOutcome::kUndecided, why);
+  if (!AtRest(s) || s.in_use == kDefaultVariant) return;
+  const Variant* v = s.Find(s.in_use);
+  const Plan plan = v == nullptr ? Plan{} : v->plan;
+  const bool wrong = verdict == Verdict::kRejectedBroken || verdict == Verdict::kRejectedDifferent;
+  const bool settled = s.role == Role::kSettled && settlement_ && settlement_->plan == plan;
+  if (wrong) FailVariant(s, s.in_use, verdict, why);
+  if (wrong && settled) return DemoteSettled(why, verdict);
+  if (wrong && explorer_ == 0 && campaign_.champion == plan) campaign_.champion.clear();
+  s.role = Role::kFrozen;
+  s.in_use = kDefaultVariant;
+  Emit(Stand{s.ready.session, StandReason::kDemoted, why});
+  KeepEnd(s, Outcome::kUndecided, 0, why);
+  SetPhase(s, Phase::kStanding, why);
+}
+
+// Nothing is asked of a session that is only observed, so its forecast comes from service. Two
+// windows lie hundreds of steps apart and differ by drift as well: their scale is at least that of
+// a pair, and the forecast does not promise too much.
+void Tuning::State::ObserveWindow(Session& s, const ServiceWindow& event) {
+  if (s.forecast || space_.size() == 0 || event.host_ns == 0 || event.variant != kDefaultVariant) {
+    return;
+  }
+  s.window_step_ns.push_back(static_cast<double>(event.host_ns) / event.steps);
+  if (s.window_step_ns.size() < kForecastWindows) return;
+  s.step_ns = Median(s.window_step_ns);
+  std::vector<double> distances;
+  for (size_t i = 1; i < s.window_step_ns.size(); ++i) {
+    distances.push_back(std::fabs(std::log(s.window_step_ns[i] / s.window_step_ns[i - 1])));
+  }
+  Surroundings here = Measure(s);
+  here.scale = std::max(kLeastScale, 1.4826 * Median(distances) * std::sqrt(event.steps));
+  s.forecast = MakeForecast(here, ChooseProfile(here, config_), kForecastPairs);
+  s.forecast->based_on = "this job's first " + std::to_string(kForecastWindows) +
+                         " windows of service, without pairs, and a space of " +
+                         std::to_string(here.toggles) + " options";
+  Emit(KeepForecast{s.ready.session, *s.forecast});
+  Report(s, "observing; nothing is changed");
+}
+
+}  // namespace blazed::planner
