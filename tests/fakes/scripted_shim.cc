@@ -106,19 +106,19 @@ std::optional<v1::DaemonMessage> ScriptedShim::Read() {
 }
 
 grpc::Status ScriptedShim::Finish() {
-  if (!stream_) return grpc::Status(grpc::StatusCode::CANCELLED, "no stream");
+  if (!stream_) return ended_;
   stream_->WritesDone();
   return AwaitEnd();
 }
 
 grpc::Status ScriptedShim::AwaitEnd() {
-  if (!stream_) return grpc::Status(grpc::StatusCode::CANCELLED, "no stream");
+  if (!stream_) return ended_;
   v1::DaemonMessage message;
   while (stream_->Read(&message)) {
   }
-  const grpc::Status status = stream_->Finish();
+  ended_ = stream_->Finish();
   stream_.reset();
-  return status;
+  return ended_;
 }
 
 void ScriptedShim::Drop() {

@@ -67,7 +67,7 @@ class ScriptedShim {
   bool SendNumbered(const v1::ShimMessage& message);
   // The next message that is no Progress, unanswered.
   std::optional<v1::DaemonMessage> Read();
-  // Ends writing and brings the stream's status.
+  // Ends writing and brings the stream's status; that of the last one where none is open.
   grpc::Status Finish();
   // Waits, still attached, until the daemon ends the stream.
   grpc::Status AwaitEnd();
@@ -98,6 +98,7 @@ class ScriptedShim {
   std::unique_ptr<v1::Tuner::Stub> stub_;
   std::unique_ptr<grpc::ClientContext> context_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ShimMessage, v1::DaemonMessage>> stream_;
+  grpc::Status ended_{grpc::StatusCode::CANCELLED, "no stream"};  // how the last stream ended
   uint64_t sequence_ = 0;
   uint64_t step_ = 0;
   std::map<uint32_t, ProtoPlan> variants_;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 20'000;
 // A search may use 0.65 of a run, and replication the rest.
-constexpr int64_t kSeconds = 30;
+constexpr int64_t kSeconds = 20;
 constexpr int kRuns = 50, kRunsPerControl = 5;
 
 struct Tally {

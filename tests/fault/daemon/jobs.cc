@@ -31,7 +31,8 @@ void Prepare(const Job& job, fakes::ScriptedShim* shim) {
 
 std::string QuickSettlingConfig(const std::string& device_lock_folder) {
   return absl::StrCat("[daemon]\ndevice_lock_dir = \"", device_lock_folder,
-                      "\"\n[tuning]\nalpha = 0.2\nbeta = 0.2\nverify_beta = 0.1\n"
+                      "\"\n[limits]\nattaches_per_minute = 1000000\n[tuning]\nalpha = 0.2\nbeta = "
+                      "0.2\nverify_beta = 0.1\n"
                       "delta1 = 0.02\nprobe_batches = 1\nmax_pairs_per_race = 400\n");
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "tests/fault/daemon/history_client.h"
 
 namespace blazed::fault {
@@ -39,7 +40,8 @@ Job Load::Draw(size_t worker, size_t number, std::mt19937_64& random) const {
     if (const auto settled = announced_.Any(random)) return settled->job;
   }
   if (worker < kOfOneWorkload) return {absl::StrCat(name_, "/common/", number), "cpu"};
-  return {absl::StrCat(name_, "/", worker, "/", number), absl::StrCat("GPU-", worker)};
+  return {absl::StrCat(name_, "/", worker, "/", number),
+          absl::StrFormat("GPU-00000000-0000-0000-0000-%012d", worker)};
 }
 
 void Load::Work(size_t worker, uint64_t seed) {
