@@ -92,12 +92,11 @@ TEST(IdentityTable, AUserHasOnlySoManyConnections) {
 TEST(IdentityTable, ConnectionsOfShimsLeaveTheirUserTheOperatorsDoor) {
   IdentityTable table(400, 420);
   Pair a = MakePair(), b = MakePair(), c = MakePair();
-  const int shim = *table.Admit(std::move(a.here), PeerOf(0), Door::kShims, 1);
+  const UniqueFd shim(*table.Admit(std::move(a.here), PeerOf(0), Door::kShims, 1));
   const auto operators = table.Admit(std::move(b.here), PeerOf(0), Door::kOperators, 1);
   ASSERT_TRUE(operators.ok()) << operators.status();
   EXPECT_EQ(table.Admit(std::move(c.here), PeerOf(0), Door::kOperators, 1).status().code(),
             absl::StatusCode::kResourceExhausted);
-  close(shim);
   close(*operators);
 }
 
