@@ -38,6 +38,7 @@ std::vector<std::string> NewestFirst(const std::string& folder) {
 }
 
 absl::Status CopyPages(Connection& source, const std::string& path) {
+  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Connection>> copy = Connection::Open(path, Access::kReadWrite);
   if (!copy.ok()) return copy.status();
   sqlite3_backup* backup = sqlite3_backup_init((*copy)->handle(), "main", source.handle(), "main");

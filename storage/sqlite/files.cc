@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -93,9 +94,51 @@ absl::Status MakeFolder(const std::string& folder) {
   std::error_code error;
   if (std::filesystem::is_directory(folder, error)) return absl::OkStatus();
   std::filesystem::create_directories(folder, error);
-  if (error) return FileError(error.value(), "making the folder", folder);
+  if (error || !std::filesystem::is_directory(folder)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot make the folder ", folder, ": ",
+                     error ? error.message() : "something else is in its place",
+                     "; name another one with --state"));
+  }
   if (chmod(folder.c_str(), 0700) != 0) return FileError(errno, "setting the mode of", folder);
   return absl::OkStatus();
+}
+
+absl::Status CheckOwnFolder(const std::string& folder) {
+  struct stat link {};
+  struct stat facts {};
+  if (lstat(folder.c_str(), &link) != 0 || stat(folder.c_str(), &facts) != 0) {
+    return FileError(errno, "looking at", folder);
+  }
+  // A link of root's is as good as the folder, as where systemd puts StateDirectory= elsewhere.
+  const bool own_link = link.st_uid == geteuid() || (S_ISLNK(link.st_mode) && link.st_uid == 0);
+  if (facts.st_uid != geteuid() || !own_link) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the store's folder ", folder, " belongs to user ", own_link ? facts.st_uid : link.st_uid,
+        " and the daemon runs as user ", geteuid(),
+        ": give it to the daemon's user or name another folder with --state"));
+  }
+  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the store's folder ", folder,
+                     " can be written by others, who could put another store in its place: chmod "
+                     "it to 0700 or name another folder with --state"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MakePrivateFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+  if (fd < 0 && (errno == ENOSPC || errno == EDQUOT)) return FileError(errno, "making", path);
+  if (fd >= 0 && fchmod(fd, 0600) == 0) {
+    close(fd);
+    return absl::OkStatus();
+  }
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot make ", path, " a file of the daemon's own: ", strerror(error),
+                   "; give it to the daemon's user or name another folder with --state"));
 }
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {

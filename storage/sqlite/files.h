@@ -13,8 +13,16 @@ namespace blazed::storage {
 absl::Status CheckLocalFileSystem(const std::string& folder);
 absl::Status CheckFileSystemType(int64_t statfs_magic, const std::string& folder);
 
-// The folder and its parents, mode 0700.
+// The folder and its parents, mode 0700; one that exists is left as it is.
 absl::Status MakeFolder(const std::string& folder);
+
+// FAILED_PRECONDITION where somebody else could write the store: the folder, or the link to it,
+// belongs to another user, or others than its owner may write it.
+absl::Status CheckOwnFolder(const std::string& folder);
+
+// Makes the file, empty, where there is none; only its owner may read it from here on. For a file
+// that no connection has open, as below.
+absl::Status MakePrivateFile(const std::string& path);
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 

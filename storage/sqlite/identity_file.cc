@@ -37,7 +37,12 @@ Identity ReadIdentity(const std::string& path) {
 }
 
 absl::Status WriteIdentity(const std::string& path, const Identity& identity) {
-  return WriteFileAtomically(path, Line(identity));
+  const absl::Status written = WriteFileAtomically(path, Line(identity));
+  if (written.ok() || absl::IsResourceExhausted(written)) return written;
+  return absl::Status(written.code(),
+                      absl::StrCat(written.message(),
+                                   ": make it a plain file of the daemon's user, or name another "
+                                   "folder with --state"));
 }
 
 }  // namespace blazed::storage

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -25,7 +26,12 @@ std::string HolderOf(int fd) {
 
 absl::StatusOr<std::unique_ptr<LockFile>> LockFile::Take(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening the lock file ", path));
+  if (fd < 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot open the lock file ", path, ": ", strerror(errno),
+                     "; make it a plain file of the daemon's user, or name another folder with "
+                     "--state"));
+  }
   std::unique_ptr<LockFile> lock(new LockFile(fd));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return absl::ErrnoToStatus(errno, absl::StrCat("locking ", path));

@@ -96,6 +96,7 @@ absl::Status Claim(Connection& db, const StoreNames& names) {
 absl::StatusOr<Opened> TryOpen(const SqliteOptions& options, const StoreNames& names, WallNs now_ns,
                                Expected expected) {
   Opened opened;
+  if (absl::Status status = MakePrivateFile(names.database()); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Connection>> connection =
       Connection::Open(names.database(), Access::kReadWrite, options.vfs);
   if (!connection.ok()) return connection.status();
@@ -130,13 +131,24 @@ bool IsDamage(const absl::Status& status) {
 }
 
 absl::Status CheckPermissions(const StoreNames& names) {
-  for (const std::string& path : {names.folder, names.database(), names.log()}) {
+  for (const std::string& path : {names.database(), names.log()}) {
     if (FileExists(path) && access(path.c_str(), R_OK | W_OK) != 0) {
       return absl::ErrnoToStatus(
           errno,
           absl::StrCat("the daemon cannot read and write ", path,
                        ": give it to the daemon's user or name another folder with --state"));
     }
+  }
+  return absl::OkStatus();
+}
+
+// SQLite would make its files as readable as the daemon's umask lets it; log and index take after
+// the database. Those that an earlier version made are closed here; copies lie in folders of mode
+// 0700.
+absl::Status ClosePrivate(const StoreNames& names) {
+  for (const std::string& path : {names.database(), names.log(), names.log_index()}) {
+    if (!FileExists(path)) continue;
+    if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -183,9 +195,11 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const SqliteOptio
   const StoreNames names{options.folder};
   if (absl::Status status = MakeFolder(names.folder); !status.ok()) return status;
   if (absl::Status status = CheckLocalFileSystem(names.folder); !status.ok()) return status;
+  if (absl::Status status = CheckOwnFolder(names.folder); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<LockFile>> lock = LockFile::Take(names.lock());
   if (!lock.ok()) return lock.status();
   if (absl::Status status = CheckPermissions(names); !status.ok()) return status;
+  if (absl::Status status = ClosePrivate(names); !status.ok()) return status;
   const WallNs now_ns = options.clock ? options.clock() : absl::GetCurrentTimeNanos();
   absl::StatusOr<Opened> opened = TryOpen(options, names, now_ns, Expected::kWhatWasStored);
   if (!opened.ok() && IsDamage(opened.status())) {

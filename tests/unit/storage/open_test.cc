@@ -58,6 +58,82 @@ TEST_F(OpenTest, MakesAPrivateFolderAndNothingElseOutsideIt) {
   EXPECT_EQ(report_.migrated_from, 0);
 }
 
+TEST_F(OpenTest, LetsNobodyElseReadItsFilesInAFolderThatOthersMayList) {
+  const mode_t before = umask(0022);
+  ASSERT_EQ(mkdir(options_.folder.c_str(), 0755), 0);
+  const auto modes = [this] {
+    std::vector<uint32_t> found;
+    for (const std::string& path :
+         {names().database(), names().log(), names().log_index(), names().lock()}) {
+      struct stat facts {};
+      EXPECT_EQ(stat(path.c_str(), &facts), 0) << path;
+      found.push_back(facts.st_mode & 0777);
+    }
+    return found;
+  };
+  const std::vector<uint32_t> closed(4, 0600);
+  {
+    auto store = Open();
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(modes(), closed);
+  }
+  // As an earlier version left it.
+  ASSERT_EQ(chmod(names().database().c_str(), 0644), 0);
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(modes(), closed);
+  umask(before);
+}
+
+TEST_F(OpenTest, RefusesAFolderThatOthersMayWrite) {
+  ASSERT_EQ(mkdir(options_.folder.c_str(), 0700), 0);
+  for (const mode_t mode : {0777, 0770, 01777}) {
+    ASSERT_EQ(chmod(options_.folder.c_str(), mode), 0);
+    const auto store = SqliteStore::Open(options_, nullptr);
+    EXPECT_EQ(store.status().code(), absl::StatusCode::kFailedPrecondition) << mode;
+    EXPECT_THAT(std::string(store.status().message()), HasSubstr("chmod it to 0700"));
+    EXPECT_TRUE(std::filesystem::is_empty(options_.folder));
+  }
+}
+
+TEST_F(OpenTest, RefusesAFolderOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(mkdir(options_.folder.c_str(), 0700), 0);
+  ASSERT_EQ(chown(options_.folder.c_str(), 12345, 12345), 0);
+  auto store = SqliteStore::Open(options_, nullptr);
+  EXPECT_EQ(store.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(store.status().message()), HasSubstr("belongs to user 12345"));
+  EXPECT_TRUE(std::filesystem::is_empty(options_.folder));
+  // Nor through a link of that user's, which may lead elsewhere tomorrow.
+  const std::string own = folder_.path() + "/own";
+  ASSERT_EQ(mkdir(own.c_str(), 0700), 0);
+  options_.folder = folder_.path() + "/link";
+  ASSERT_EQ(symlink(own.c_str(), options_.folder.c_str()), 0);
+  EXPECT_TRUE(SqliteStore::Open(options_, nullptr).ok()) << "a link of its own is good";
+  ASSERT_EQ(lchown(options_.folder.c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(SqliteStore::Open(options_, nullptr).ok());
+}
+
+TEST_F(OpenTest, SaysTheNextMoveWhereItsPlaceIsTaken) {
+  const auto error = [this](const std::string& folder) {
+    options_.folder = folder;
+    auto store = SqliteStore::Open(options_, nullptr);
+    EXPECT_FALSE(store.ok()) << folder;
+    return std::string(store.status().message());
+  };
+  EXPECT_THAT(error("/dev/null"), HasSubstr("name another one with --state"));
+  EXPECT_THAT(error("/dev/null/store"), HasSubstr("name another one with --state"));
+  const auto taken = [this](const std::string& name) {
+    const std::string folder = folder_.path() + "/taken-" + name;
+    std::filesystem::create_directories(folder + "/" + name);
+    chmod(folder.c_str(), 0700);
+    return folder;
+  };
+  for (const char* name : {kLockFile, kIdentityFile, kDatabaseFile}) {
+    EXPECT_THAT(error(taken(name)), HasSubstr("name another folder with --state")) << name;
+  }
+}
+
 TEST_F(OpenTest, GrowsItsEpochWithEveryOpen) {
   for (uint64_t epoch = 1; epoch <= 4; ++epoch) {
     auto store = Open();
