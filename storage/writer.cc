@@ -153,6 +153,8 @@ void Writer::Loop() {
     if (!group.empty()) {
       RunGroup(group);
       Finish(std::move(group));
+      // Requests that never pause must not put it off: what is due is due by time.
+      KeepHouse(absl::Now());
       continue;
     }
     KeepHouse(absl::Now());
@@ -330,7 +332,7 @@ void Writer::KeepHouse(absl::Time now) {
   if (now - last_prune_ >= options_.prune_every) {
     const absl::StatusOr<uint64_t> removed = store_->Prune();
     status = removed.status();
-    // A full batch means more is waiting: the next idle round goes on.
+    // A full batch means more is waiting: the next round goes on.
     if (!removed.ok() || *removed == 0) last_prune_ = now;
   }
   if (status.ok() && log_dirty_ && now - last_commit_ >= options_.checkpoint_after) {

@@ -1,7 +1,9 @@
 #include "storage/writer.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -25,6 +27,9 @@ struct Log {
   std::vector<Durability> commits;
   int rollbacks = 0;
   int checkpoints = 0;
+  int prunes = 0;
+  int backups = 0;
+  absl::Time newest_backup = absl::InfiniteFuture();
 
   // What commits answer from here on, all but the next `after`.
   void Answer(absl::Status status, int after = 0) {
@@ -61,6 +66,15 @@ class LoggedStore : public MemoryStore {
     ++log_->checkpoints;
     return MemoryStore::Checkpoint();
   }
+  absl::StatusOr<uint64_t> Prune() override {
+    ++log_->prunes;
+    return MemoryStore::Prune();
+  }
+  absl::StatusOr<std::string> Backup() override {
+    ++log_->backups;
+    return std::string("a copy");
+  }
+  absl::Time NewestBackup() const override { return log_->newest_backup; }
 
  private:
   const std::shared_ptr<Log> log_;
@@ -407,6 +421,33 @@ TEST_F(WriterTest, WritesWhatIsQueuedBeforeItStops) {
   EXPECT_EQ(writer->Submit(Durability::kBatched, PutEvent("x")).code(),
             absl::StatusCode::kFailedPrecondition);
   writer->Stop();
+}
+
+TEST_F(WriterTest, KeepsHouseThoughRequestsNeverPause) {
+  WriterOptions options = Patient();
+  options.group_window = absl::ZeroDuration();
+  options.prune_every = absl::ZeroDuration();
+  log_->newest_backup = absl::InfinitePast();
+  auto writer = Make(std::move(options));
+  // Each is in the queue before the writer looks at it again, so there is no idle round.
+  absl::Notification ended;
+  int prunes = 0, backups = 0;
+  std::function<void(int)> go_on = [&](int left) {
+    if (left == 0) {
+      prunes = log_->prunes;
+      backups = log_->backups;
+      ended.Notify();
+      return;
+    }
+    const absl::Status taken =
+        writer->Submit(Durability::kBatched, PutEvent("busy"),
+                       [&go_on, left](const absl::Status&) { go_on(left - 1); });
+    EXPECT_TRUE(taken.ok()) << taken;
+  };
+  go_on(20);
+  ended.WaitForNotification();
+  EXPECT_GE(prunes, 10);
+  EXPECT_EQ(backups, 1) << "one a day";
 }
 
 TEST_F(WriterTest, TellsWatchersAfterTheCommitNotBefore) {
