@@ -44,8 +44,13 @@ session::DeviceLocks LocksOf(const Config& config) {
   if (!config.device_lock_dir.empty()) {
     return session::DeviceLocks(config.device_lock_dir, config.device_lock_dir);
   }
-  const bool system = config.socket == kSystemSocket;
-  return session::DeviceLocks(kSystemLocks, system ? kSystemLocks : config.state_dir);
+  if (config.socket == kSystemSocket) return session::DeviceLocks(kSystemLocks, kSystemLocks);
+  if (config.store == StoreKind::kSqlite) {
+    return session::DeviceLocks(kSystemLocks, config.state_dir);
+  }
+  // Nothing is written into a state folder, which may not be there.
+  return session::DeviceLocks(kSystemLocks,
+                              std::filesystem::path(config.socket).parent_path().string());
 }
 
 absl::Status MakeFolder(const std::string& folder) {
@@ -85,7 +90,9 @@ Daemon::Parts::Parts(Flags f, Config c)
     : flags(std::move(f)), config(std::move(c)), loop(SystemClock()) {}
 
 absl::Status Daemon::Parts::OpenStore() {
-  if (absl::Status made = MakeFolder(config.state_dir); !made.ok()) return made;
+  if (config.store == StoreKind::kSqlite) {
+    if (absl::Status made = MakeFolder(config.state_dir); !made.ok()) return made;
+  }
   auto store = MakeStore(config, opening);
   if (!store.ok()) return store.status();
   storage::WriterOptions options;

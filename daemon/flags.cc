@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "absl/strings/str_cat.h"
 #include "blazed_version.h"
 #include "daemon/exit_codes.h"
+#include "daemon/rpc/socket_path.h"
 
 namespace blazed {
 namespace {
@@ -16,6 +18,11 @@ constexpr char kSystemConfig[] = "/etc/blazed/blazed.toml";
 constexpr char kFooter[] =
     "Exit codes: 0 stopped as asked, 1 failed while running, 2 wrong usage or configuration,\n"
     "3 the socket or the store is in use or cannot be taken.";
+
+// An empty value is a script's unset variable and would silently mean the default place.
+std::string NotEmpty(const std::string& value) {
+  return value.empty() ? "the value is empty; give one or leave the flag out" : "";
+}
 
 }  // namespace
 
@@ -28,9 +35,11 @@ Flags ParseFlags(int argc, char** argv) {
                        absl::StrCat("blazed ", BLAZED_VERSION, " (", BLAZED_COMMIT, ")"));
   bool check = false;
   app.add_option("--config", flags.config_path,
-                 absl::StrCat("configuration file; without it ", kSystemConfig, " if it exists"));
-  app.add_option("--socket", flags.socket, "path of the socket that shims connect to");
-  app.add_option("--state", flags.state_dir, "folder of the store");
+                 absl::StrCat("configuration file; without it ", kSystemConfig, " if it exists"))
+      ->check(NotEmpty);
+  app.add_option("--socket", flags.socket, "path of the socket that shims connect to")
+      ->check(NotEmpty);
+  app.add_option("--state", flags.state_dir, "folder of the store")->check(NotEmpty);
   app.add_option("--log-level", flags.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   app.add_flag("--check-config", check, "say whether the configuration is good, and exit");
@@ -41,9 +50,13 @@ Flags ParseFlags(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
     flags.verb = Verb::kExit;
-    flags.exit_code = code == 0 ? kExitDone : kExitUsage;
+    if (error.get_exit_code() == 0) {
+      app.exit(error);  // help and version
+      return flags;
+    }
+    std::fprintf(stderr, "blazed: %s\nblazed --help says what it takes\n", error.what());
+    flags.exit_code = kExitUsage;
     return flags;
   }
   if (defaults->parsed()) flags.verb = Verb::kPrintDefaults;
@@ -66,6 +79,9 @@ absl::StatusOr<Config> ConfigOf(const Flags& flags) {
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   if (absl::Status status = ResolvePlaces(&config); !status.ok()) return status;
+  if (absl::Status status = rpc::CheckSocketPath(config.socket); !status.ok()) return status;
+  if (config.admin_socket.empty()) return config;
+  if (absl::Status status = rpc::CheckSocketPath(config.admin_socket); !status.ok()) return status;
   return config;
 }
 

@@ -1,4 +1,5 @@
 // blazed: one daemon per machine that owns the right to measure.
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
@@ -15,19 +16,26 @@ int Complain(const absl::Status& status, int code) {
   return code;
 }
 
+// What was printed has arrived, or the caller hears of it.
+int Printed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return Complain(absl::ErrnoToStatus(errno, "cannot write to standard output"),
+                  blazed::kExitFailed);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const blazed::Flags flags = blazed::ParseFlags(argc, argv);
   switch (flags.verb) {
     case blazed::Verb::kExit:
-      return flags.exit_code;
+      return Printed(flags.exit_code);
     case blazed::Verb::kPrintDefaults:
       std::fputs(blazed::DefaultConfigText().c_str(), stdout);
-      return blazed::kExitDone;
+      return Printed(blazed::kExitDone);
     case blazed::Verb::kPrintDocumentation:
       std::fputs(blazed::ConfigDocumentation().c_str(), stdout);
-      return blazed::kExitDone;
+      return Printed(blazed::kExitDone);
     case blazed::Verb::kCheckConfig:
     case blazed::Verb::kServe:
       break;
@@ -36,7 +44,7 @@ int main(int argc, char** argv) {
   if (!config.ok()) return Complain(config.status(), blazed::kExitUsage);
   if (flags.verb == blazed::Verb::kCheckConfig) {
     std::puts("the configuration is good");
-    return blazed::kExitDone;
+    return Printed(blazed::kExitDone);
   }
   blazed::Daemon daemon(flags, *std::move(config));
   if (absl::Status started = daemon.Start(); !started.ok()) {

@@ -91,7 +91,7 @@ std::string ConfigDocumentation() {
       "`blazed` reads `/etc/blazed/blazed.toml` when it exists, or the file of `--config`. The "
       "file is TOML and\n"
       "read strictly: an unknown key, a wrong type or a value out of range is an error that names "
-      "the line. An empty file keeps every default.\n"
+      "the line. It has to be a plain file of at most 1 MiB; an empty one keeps every default.\n"
       "`blazed --check-config` says whether a file is good, `blazed config default` prints every "
       "default.\n"
       "`--socket`, `--state` and `--log-level` win over the file. On SIGHUP the keys marked "

@@ -105,7 +105,7 @@ std::vector<ConfigKey> DaemonKeys() {
        "folder of the lock files that say which daemon measures a device, while it does; empty: "
        "/run/lock for "
        "GPUs and for "
-       "the system's daemon, else the state folder",
+       "the system's daemon, else the state folder, or the socket's where store is memory",
        BLAZED_TEXT(device_lock_dir)},
       {"daemon",
        "store",

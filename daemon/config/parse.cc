@@ -1,15 +1,15 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <numeric>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemon/base/unique_fd.h"
 #include "daemon/config/config.h"
 #include "daemon/config/keys.h"
 
@@ -19,6 +19,8 @@
 
 namespace blazed {
 namespace {
+
+constexpr size_t kLongestFile = 1 << 20;
 
 // How many letters must change, appear or vanish to make `a` out of `b`.
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -36,6 +38,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Empty where no key is near enough to be meant: more than a third of its letters differ.
 std::string NearestKey(const std::string& name) {
   std::string best;
   size_t best_distance = SIZE_MAX;
@@ -46,7 +49,7 @@ std::string NearestKey(const std::string& name) {
       best = FullName(key);
     }
   }
-  return best;
+  return 3 * best_distance <= best.size() ? best : "";
 }
 
 class Parser {
@@ -81,8 +84,11 @@ class Parser {
   }
 
   absl::Status UnknownKey(const std::string& name, const toml::source_region& where) const {
+    const std::string nearest = NearestKey(name);
     return Error(where,
-                 absl::StrCat("unknown key ", name, "; did you mean ", NearestKey(name), "?"));
+                 absl::StrCat("unknown key ", name,
+                              nearest.empty() ? "; `blazed config default` prints every key"
+                                              : absl::StrCat("; did you mean ", nearest, "?")));
   }
 
   absl::Status ApplyKey(const std::string& name, const toml::key& key, const toml::node& node,
@@ -132,6 +138,11 @@ class Parser {
     const double number = node.is_integer() ? static_cast<double>(node.as_integer()->get())
                                             : node.as_floating_point()->get();
     if (!(number >= key.low && number <= key.high)) {
+      if (key.name == "socket_mode") {
+        return Error(node.source(), absl::StrCat(FullName(key),
+                                                 " must be written in octal, from 0o600 to 0o777; "
+                                                 "for rw-rw-rw- write 0o666"));
+      }
       return Error(node.source(), absl::StrCat(FullName(key), " must be between ", key.low, " and ",
                                                key.high, "; got ", number));
     }
@@ -146,6 +157,39 @@ class Parser {
 
   std::string source_;
 };
+
+absl::Status CannotRead(const std::string& path, int error) {
+  const std::string sentence = absl::StrCat("cannot read the configuration file ", path, ": ",
+                                            strerror(error), "; give a readable file to --config");
+  return error == EACCES ? absl::PermissionDeniedError(sentence) : absl::NotFoundError(sentence);
+}
+
+// Never waits: a reload reads on the control strand, and the path may lead anywhere by then.
+absl::StatusOr<std::string> ReadConfigFile(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.valid()) return CannotRead(path, errno);
+  struct stat facts {};
+  if (fstat(file.get(), &facts) != 0) return CannotRead(path, errno);
+  if (!S_ISREG(facts.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the configuration ", path, " is no plain file; give a plain file to --config"));
+  }
+  std::string text;
+  char buffer[16384];
+  ssize_t count = 0;
+  while (text.size() <= kLongestFile && (count = read(file.get(), buffer, sizeof(buffer))) != 0) {
+    if (count > 0) {
+      text.append(buffer, static_cast<size_t>(count));
+    } else if (errno != EINTR) {
+      return CannotRead(path, errno);
+    }
+  }
+  if (text.size() > kLongestFile) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the configuration file ", path, " is longer than 1 MiB; give a shorter one"));
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -166,22 +210,9 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view sourc
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    const int error = errno;
-    const std::string sentence =
-        absl::StrCat("cannot read the configuration file ", path, ": ", strerror(error),
-                     "; give a readable file to --config");
-    return error == EACCES ? absl::PermissionDeniedError(sentence) : absl::NotFoundError(sentence);
-  }
-  std::ostringstream text;
-  // An insertion of nothing counts as failed, and an empty file is a good one.
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (file.bad() || text.fail()) {
-    return absl::NotFoundError(absl::StrCat("cannot read the configuration file ", path,
-                                            "; give a readable file to --config"));
-  }
-  return ParseConfig(text.str(), path);
+  absl::StatusOr<std::string> text = ReadConfigFile(path);
+  if (!text.ok()) return text.status();
+  return ParseConfig(*text, path);
 }
 
 }  // namespace blazed

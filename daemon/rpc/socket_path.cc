@@ -7,9 +7,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 namespace blazed::rpc {
@@ -22,19 +24,6 @@ sockaddr_un AddressOf(const std::string& path) {
   address.sun_family = AF_UNIX;
   memcpy(address.sun_path, path.data(), path.size());
   return address;
-}
-
-absl::Status CheckPath(const std::string& path) {
-  if (path.empty() || path[0] != '/') {
-    return absl::InvalidArgumentError(
-        absl::StrCat("socket path \"", path, "\" is not absolute; give a path that begins with /"));
-  }
-  if (path.size() > kLongestSocketPath) {
-    return absl::InvalidArgumentError(absl::StrCat("socket path ", path, " has ", path.size(),
-                                                   " bytes and the kernel takes ",
-                                                   kLongestSocketPath, "; give a shorter one"));
-  }
-  return absl::OkStatus();
 }
 
 // Whoever may write the folder may put another socket in our place, so it must be ours or root's
@@ -120,8 +109,27 @@ int BindClosed(int socket, const std::string& path) {
 
 }  // namespace
 
+absl::Status CheckSocketPath(const std::string& path) {
+  const auto control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (std::any_of(path.begin(), path.end(), control)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("socket path \"", absl::CHexEscape(path),
+                     "\" holds control bytes; give a path of one line"));
+  }
+  if (path.empty() || path[0] != '/') {
+    return absl::InvalidArgumentError(
+        absl::StrCat("socket path \"", path, "\" is not absolute; give a path that begins with /"));
+  }
+  if (path.size() > kLongestSocketPath) {
+    return absl::InvalidArgumentError(absl::StrCat("socket path ", path, " has ", path.size(),
+                                                   " bytes and the kernel takes ",
+                                                   kLongestSocketPath, "; give a shorter one"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<BoundSocket> BoundSocket::Bind(const std::string& path, uint32_t mode) {
-  if (absl::Status s = CheckPath(path); !s.ok()) return s;
+  if (absl::Status s = CheckSocketPath(path); !s.ok()) return s;
   if (absl::Status s = CheckFolder(path); !s.ok()) return s;
   absl::StatusOr<UniqueFd> lock = TakeLock(path);
   if (!lock.ok()) return lock.status();

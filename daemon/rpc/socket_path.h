@@ -18,6 +18,9 @@ namespace blazed::rpc {
 // Longest path the kernel takes: sizeof(sockaddr_un::sun_path) less the ending NUL.
 inline constexpr size_t kLongestSocketPath = 107;
 
+// INVALID_ARGUMENT with one line where no socket can ever be at the path. Touches nothing.
+absl::Status CheckSocketPath(const std::string& path);
+
 class BoundSocket {
  public:
   // INVALID_ARGUMENT: the path itself is no good. FAILED_PRECONDITION: the folder or what lies at

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/fakes/health_client.h"
 #include "tests/fakes/private_daemon.h"
 #include "tests/fakes/scripted_shim.h"
@@ -17,7 +18,9 @@
 namespace blazed::fakes {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class DaemonLifecycle : public testing::Test {
  protected:
@@ -165,7 +168,13 @@ TEST_F(DaemonLifecycle, AJobOfManyRanksIsObserved) {
 TEST_F(DaemonLifecycle, WrongUsageSaysWhatIsWrong) {
   const Ended flag = RunProgram({DaemonBinary(), "--frobnicate"});
   EXPECT_EQ(flag.exit_code, 2);
-  EXPECT_THAT(flag.output, HasSubstr("--frobnicate"));
+  EXPECT_THAT(flag.output, AllOf(StartsWith("blazed: "), HasSubstr("--frobnicate"),
+                                 HasSubstr("blazed --help says")));
+  for (const char* name : {"--config", "--socket", "--state"}) {
+    const Ended empty = RunProgram({DaemonBinary(), "--check-config", name, ""});
+    EXPECT_EQ(empty.exit_code, 2) << name;
+    EXPECT_THAT(empty.output, AllOf(HasSubstr(name), HasSubstr("the value is empty")));
+  }
   const Ended level = RunProgram({DaemonBinary(), "--log-level", "loud"});
   EXPECT_EQ(level.exit_code, 2);
   const Ended missing = RunProgram({DaemonBinary(), "--config", "/nowhere.toml"});
@@ -175,6 +184,54 @@ TEST_F(DaemonLifecycle, WrongUsageSaysWhatIsWrong) {
       {DaemonBinary(), "--socket", "relative.sock", "--state", folder_.path() + "/state"});
   EXPECT_EQ(path.exit_code, 2);
   EXPECT_THAT(path.output, HasSubstr("not absolute"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/state")) << "nothing is made for it";
+}
+
+TEST_F(DaemonLifecycle, AStoreInMemoryMakesNoStateFolderAndTunesAllTheSame) {
+  const std::string config = Write("blazed.toml", "[daemon]\nstore = \"memory\"\n");
+  PrivateDaemon daemon(folder_.path(), {"--config", config});
+  ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
+  ScriptedShim shim(daemon.socket(), Host(), 1);
+  ASSERT_TRUE(shim.Attach().ok());
+  EXPECT_EQ(shim.result().mode, v1::MODE_TUNE) << shim.result().mode_reason;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/state"));
+}
+
+TEST_F(DaemonLifecycle, CheckConfigRefusesASocketThatCanNeverBe) {
+  for (const char* line : {"socket = \"rel/path\"", "admin_socket = \"rel\"",
+                           "socket = \"/tmp/a\\nb\"", "socket = \"\"\"/tmp/a\nb\"\"\""}) {
+    const std::string config = Write("socket.toml", absl::StrCat("[daemon]\n", line, "\n"));
+    const Ended check = RunProgram({DaemonBinary(), "--check-config", "--config", config});
+    EXPECT_EQ(check.exit_code, 2) << line << check.output;
+    EXPECT_THAT(check.output, HasSubstr("; give a path ")) << line;
+  }
+}
+
+TEST_F(DaemonLifecycle, AConfigurationThatIsNoPlainFileIsRefusedAndNeverWaitedFor) {
+  const std::string fifo = folder_.path() + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, std::string("/dev/zero"), folder_.path()}) {
+    const Ended check = RunProgram({DaemonBinary(), "--check-config", "--config", path});
+    EXPECT_EQ(check.exit_code, 2) << path;
+    EXPECT_THAT(check.output, HasSubstr("give a plain file to --config"));
+  }
+  // One that becomes a FIFO under a running daemon.
+  const std::string config = Write("blazed.toml", "[policy]\nmax_mode = \"tune\"\n");
+  PrivateDaemon daemon(folder_.path(), {"--config", config});
+  ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
+  std::filesystem::rename(fifo, config);
+  daemon.Signal(SIGHUP);
+  EXPECT_TRUE(daemon.WaitLogged({"reload refused", "no plain file"})) << daemon.Log();
+  EXPECT_EQ(daemon.Stop(), 0) << daemon.Log();
+}
+
+TEST_F(DaemonLifecycle, WhatCannotBePrintedIsAFailure) {
+  for (const char* words : {"--help", "--version", "config default", "config docs"}) {
+    const Ended printed = RunProgram(
+        {"/bin/sh", "-c", absl::StrCat("exec ", DaemonBinary(), " ", words, " > /dev/full")});
+    EXPECT_EQ(printed.exit_code, 1) << words;
+    EXPECT_THAT(printed.output, HasSubstr("cannot write to standard output")) << words;
+  }
 }
 
 TEST_F(DaemonLifecycle, CheckConfigSaysWhetherAFileIsGood) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -11,8 +13,10 @@
 namespace blazed {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string ErrorOf(const std::string& text) {
   absl::StatusOr<Config> config = ParseConfig(text, "test.toml");
@@ -116,11 +120,39 @@ TEST(Config, AnEmptyFileOnDiskIsTheDefaults) {
   EXPECT_EQ(*config, Config());
 }
 
-TEST(Config, AFolderInPlaceOfAFileSaysWhatToDo) {
-  absl::StatusOr<Config> config = LoadConfig(testing::TempDir());
-  EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(config.status().message()),
-              HasSubstr("give a readable file to --config"));
+TEST(Config, WhatIsNoPlainFileSaysWhatToDoAndIsNeverWaitedFor) {
+  const std::string fifo = testing::TempDir() + "/config.fifo";
+  unlink(fifo.c_str());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {testing::TempDir(), fifo, std::string("/dev/zero")}) {
+    absl::StatusOr<Config> config = LoadConfig(path);
+    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_THAT(std::string(config.status().message()), HasSubstr("give a plain file to --config"));
+  }
+  unlink(fifo.c_str());
+}
+
+TEST(Config, AFileLongerThanAMebibyteIsRefused) {
+  const std::string path = testing::TempDir() + "/long.toml";
+  for (const size_t size : {size_t{1} << 20, (size_t{1} << 20) + 1}) {
+    std::ofstream(path, std::ios::trunc) << std::string(size, '\n');
+    EXPECT_EQ(LoadConfig(path).ok(), size == size_t{1} << 20) << size;
+  }
+  EXPECT_THAT(std::string(LoadConfig(path).status().message()), HasSubstr("longer than 1 MiB"));
+}
+
+TEST(Config, AKeyThatResemblesNoneGetsNoGuess) {
+  for (const char* text : {"x = 1\n", "[tuning]\nwibble = 1\n", "[frobnicate]\nit = 1\n"}) {
+    EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("`blazed config default` prints every key"),
+                                     Not(HasSubstr("did you mean"))))
+        << text;
+  }
+}
+
+TEST(Config, AModeThatIsNotOctalSaysHowToWriteIt) {
+  EXPECT_EQ(ErrorOf("[daemon]\nsocket_mode = 666\n"),
+            "test.toml line 2: daemon.socket_mode must be written in octal, from 0o600 to 0o777; "
+            "for rw-rw-rw- write 0o666");
 }
 
 TEST(Config, AReloadChangesOnlyWhatItMay) {
