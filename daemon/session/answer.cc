@@ -128,7 +128,10 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence, planner::
 
 absl::Status SessionTable::Answer(Session& session, uint64_t sequence, planner::LeaseDone event) {
   const auto* lease = FindUnanswered<planner::RunPairs>(session, sequence, event.lease);
-  if (lease == nullptr) return absl::OkStatus();
+  if (lease == nullptr) {
+    tunings_.Heard(session.row.tuning);  // too late for the lease, and a sign of life
+    return absl::OkStatus();
+  }
   event.session = session.id;
   if (const std::string fault = FaultOf(event, *lease); !fault.empty()) {
     log::Warning("measurement refused", {{field::kSession, session.id}, {field::kReason, fault}});

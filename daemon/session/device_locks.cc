@@ -34,22 +34,83 @@ bool IsSameFile(int fd, const std::string& path) {
          open_file.st_dev == at_path.st_dev && open_file.st_ino == at_path.st_ino;
 }
 
+bool IsLocked(int fd) { return flock(fd, LOCK_EX | LOCK_NB) != 0; }
+
+// What lies at the path is neither ours nor root's. Anybody may put a file into a folder that all
+// may write, and hold it, so it is no sign of a daemon. Root takes one away that nobody holds.
+absl::Status Foreign(const std::string& device, const std::string& path, uint32_t owner) {
+  if (geteuid() == 0) {
+    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.valid() && !IsLocked(file.get()) && IsSameFile(file.get(), path) &&
+        unlink(path.c_str()) == 0) {
+      return absl::OkStatus();
+    }
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the lock file ", path, " belongs to user ", owner, ", whose daemon may measure device ",
+      device,
+      "; attach to that one, have the file removed, or set daemon.device_lock_dir to a folder that "
+      "only daemons may write"));
+}
+
+// OK where the file may be opened and locked, or was taken away.
+absl::Status CheckOwner(const std::string& device, const std::string& path) {
+  struct stat facts {};
+  if (lstat(path.c_str(), &facts) != 0) return absl::OkStatus();
+  if (!S_ISREG(facts.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the lock file ", path, " is no plain file; remove it"));
+  }
+  if (facts.st_uid == 0 || facts.st_uid == geteuid()) return absl::OkStatus();
+  return Foreign(device, path, facts.st_uid);
+}
+
+// The pid in a lock file that somebody holds. Its owner wrote it, and only he can.
+std::string HolderOf(int fd) {
+  char text[16] = {};
+  const ssize_t count = pread(fd, text, sizeof(text) - 1, 0);
+  const std::string pid(absl::StripAsciiWhitespace(
+      absl::string_view(text, count > 0 ? static_cast<size_t>(count) : 0)));
+  return pid.empty() ? "" : absl::StrCat(" with pid ", pid);
+}
+
+void WritePid(int fd) {
+  const std::string pid = absl::StrCat(getpid(), "\n");
+  // For people only: the lock holds without it.
+  if (ftruncate(fd, 0) == 0) (void)!pwrite(fd, pid.data(), pid.size(), 0);
+}
+
 // An owner unlinks its file before it lets go of it, so a lock counts only on the file that is at
-// the path once it is taken.
+// the path once it is taken. Nobody else may open the file, or he could hold it.
 absl::StatusOr<UniqueFd> Lock(const std::string& device, const std::string& path) {
   constexpr int kTries = 16;  // each lost to an owner that let go at that moment
+  std::string holder;
   for (int i = 0; i < kTries; ++i) {
-    UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (absl::Status owner = CheckOwner(device, path); !owner.ok()) return owner;
+    UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file.valid()) {
+      const int error = errno;
+      struct stat facts {};
+      if (error == EACCES && lstat(path.c_str(), &facts) == 0) {
+        // Root's, which others may not open, or one that came meanwhile.
+        if (absl::Status owner = Foreign(device, path, facts.st_uid); !owner.ok()) return owner;
+        continue;
+      }
       return absl::FailedPreconditionError(
-          absl::StrCat("the lock file ", path, " cannot be opened: ", strerror(errno),
+          absl::StrCat("the lock file ", path, " cannot be opened: ", strerror(error),
                        "; set daemon.device_lock_dir to a folder that blazed may write"));
     }
-    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) break;
-    if (IsSameFile(file.get(), path)) return file;
+    if (IsLocked(file.get())) {
+      holder = HolderOf(file.get());
+      break;
+    }
+    if (!IsSameFile(file.get(), path)) continue;
+    fchmod(file.get(), 0600);
+    WritePid(file.get());
+    return file;
   }
   return absl::FailedPreconditionError(
-      absl::StrCat("another daemon measures device ", device, "; attach to that one"));
+      absl::StrCat("another daemon", holder, " measures device ", device, "; attach to that one"));
 }
 
 }  // namespace

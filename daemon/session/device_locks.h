@@ -2,6 +2,9 @@
 // daemons of the machine share. Held while a session of this daemon may change what runs there; a
 // daemon that does not hold it only observes the device.
 //
+// A file counts only where it is this user's or root's, and its owner alone may open it: in a
+// folder that all may write, anybody could make or hold one. It names its holder's pid.
+//
 // The names come from clients, so one user holds only so many, and a file goes with its lock.
 //
 // The strand only. A hold may outlive the DeviceLocks that it came from.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/ids.h"
 #include "daemon/base/log.h"
 #include "daemon/session/live_tuning.h"
@@ -91,6 +92,7 @@ void Tunings::Feed(TuningId tuning, SessionId session, planner::EventBody event)
   if (it == live_.end()) return;
   auto member = it->second->members.find(session);
   if (member == it->second->members.end()) return;
+  if (!std::holds_alternative<planner::LeaseExpired>(event)) turns_.Heard(tuning, loop_.Now());
   TakeLeaseBack(*it->second, member->second, event);
   Apply(*it->second, session, std::move(event));
 }
@@ -116,6 +118,7 @@ void Tunings::Close(TuningId tuning) {
   recorder_.KeepSurrogate(tuning, it->second->tuning.SaveSurrogate());
   by_key_.erase(it->second->key);
   live_.erase(it);
+  turns_.Forget(tuning);
   log::Info("tuning closed", {{field::kTuning, tuning}});
 }
 
@@ -147,13 +150,26 @@ void Tunings::ScheduleTick() {
   tick_ = loop_.After(absl::Seconds(1), [this] { Tick(); });
 }
 
+// A turn ends with a lease; one whose build or probe is never answered has none.
+void Tunings::YieldLongTurns(const Live& live) {
+  std::map<std::string, bool> leased;  // by device
+  for (const auto& [session, member] : live.members) {
+    leased[member.device] |= !member.leases.empty();
+  }
+  for (const auto& [device, out] : leased) {
+    if (!out) turns_.YieldAfter(device, live.id, ToNanos(options_.device_turn), loop_.Now());
+  }
+}
+
 void Tunings::Tick() {
   tick_ = 0;
   std::vector<TuningId> ids;
   for (const auto& [id, live] : live_) ids.push_back(id);
   for (TuningId id : ids) {
     auto it = live_.find(id);
-    if (it != live_.end()) Apply(*it->second, 0, planner::Tick{});
+    if (it == live_.end()) continue;
+    YieldLongTurns(*it->second);
+    Apply(*it->second, 0, planner::Tick{});
   }
   ScheduleTick();
 }

@@ -53,6 +53,9 @@ class Tunings {
   // An answer or a service window of a session.
   void Feed(storage::TuningId tuning, planner::SessionId session, planner::EventBody event);
 
+  // A session of the tuning lives, though what it said changes nothing.
+  void Heard(storage::TuningId tuning) { turns_.Heard(tuning, loop_.Now()); }
+
   void SetOptions(const Options& options) { options_ = options; }
 
   // Whether the tuning still waits for the session's answer to this directive.
@@ -68,7 +71,8 @@ class Tunings {
     std::string device;
     planner::Mode mode = planner::Mode::kObserve;
     std::set<planner::DirectiveId> leases;  // out, without an answer
-    std::vector<Outbound> parked;  // wait for the device's turn; drops behind what they follow
+    std::vector<Outbound> parked;    // wait for the device's turn; drops behind what they follow
+    planner::ReportProgress behind;  // while something is parked: what it will be when it has one
   };
   struct Live;
 
@@ -81,6 +85,9 @@ class Tunings {
   void Drop(Live& live, planner::SessionId session, planner::VariantId variant,
             const Outbound& drop);
   void Withdraw(Live& live);
+  void Report(Live& live, planner::ReportProgress progress);
+  void SayWaiting(const Member& member);
+  void YieldLongTurns(const Live& live);
   void Send(Member& member, planner::SessionId session, const Outbound& directive);
   void TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event);
   bool Explores(const Live& live, planner::SessionId session, const Member& member) const;

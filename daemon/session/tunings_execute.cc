@@ -62,6 +62,8 @@ void Tunings::Execute(Live& live, planner::Action action) {
           Explore(live, session, Outbound(std::move(a)));
         } else if constexpr (std::is_same_v<A, planner::DropVariant>) {
           Drop(live, session, a.variant, Outbound(a));
+        } else if constexpr (std::is_same_v<A, planner::ReportProgress>) {
+          Report(live, std::move(a));
         } else if constexpr (std::is_constructible_v<Outbound, A>) {
           sessions_.Direct(session, Outbound(std::move(a)));
         }
@@ -85,20 +87,37 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
   const bool serving = live.tuning.phase(session) == planner::Phase::kServed ||
                        live.tuning.phase(session) == planner::Phase::kWaiting;
   const bool needs_turn = lease || !serving;
-  const bool must_wait =
-      needs_turn && turns_.Ask(member.device, live.id, loop_.Now()) == DeviceTurns::Answer::kWait;
+  const bool must_wait = needs_turn && turns_.Ask(member.device, live.id, live.key.uid,
+                                                  loop_.Now()) == DeviceTurns::Answer::kWait;
   if (!must_wait && member.parked.empty()) {
     Send(member, session, directive);
     return;
   }
-  if (member.parked.empty()) {
-    planner::ReportProgress waiting = sessions_.Progress(session);  // counts and costs stand
-    waiting.session = session;
-    waiting.phase = planner::Phase::kWaiting;
-    waiting.note = "another workload explores this device; waiting for a turn";
-    sessions_.Direct(session, waiting);
-  }
+  const bool begins = member.parked.empty();
   member.parked.push_back(std::move(directive));
+  if (!begins) return;
+  member.behind = sessions_.Progress(session);  // counts and costs stand
+  member.behind.session = session;
+  SayWaiting(member);
+}
+
+// What the planner says of a session that waits for a turn is kept until it has one: the planner
+// does not know of turns.
+void Tunings::Report(Live& live, planner::ReportProgress progress) {
+  auto it = live.members.find(progress.session);
+  if (it == live.members.end() || it->second.parked.empty()) {
+    sessions_.Direct(progress.session, progress);
+    return;
+  }
+  it->second.behind = std::move(progress);
+  SayWaiting(it->second);
+}
+
+void Tunings::SayWaiting(const Member& member) {
+  planner::ReportProgress waiting = member.behind;
+  waiting.phase = planner::Phase::kWaiting;
+  waiting.note = "another workload explores this device; waiting for a turn";
+  sessions_.Direct(waiting.session, waiting);
 }
 
 // A build or probe of the variant that still waits would bring it back behind its drop.
@@ -116,6 +135,7 @@ void Tunings::Drop(Live& live, SessionId session, planner::VariantId variant,
 // the session stands, the settlement was demoted.
 void Tunings::Withdraw(Live& live) {
   for (auto& [session, member] : live.members) {
+    if (member.parked.empty()) continue;
     for (Outbound& waiting : std::exchange(member.parked, {})) {
       const auto* drop = std::get_if<planner::DropVariant>(&waiting);
       if (drop == nullptr && !live.tuning.IsOpen(session, IdOf(waiting))) continue;
@@ -125,6 +145,7 @@ void Tunings::Withdraw(Live& live) {
         member.parked.push_back(std::move(waiting));
       }
     }
+    if (member.parked.empty()) sessions_.Direct(session, member.behind);
   }
 }
 
@@ -139,10 +160,11 @@ void Tunings::TurnGranted(const std::string& device, TuningId tuning) {
   auto it = live_.find(tuning);
   if (it == live_.end()) return;
   for (auto& [session, member] : it->second->members) {
-    if (member.device != device) continue;
+    if (member.device != device || member.parked.empty()) continue;
     for (const Outbound& directive : std::exchange(member.parked, {})) {
       if (!draining_) Send(member, session, directive);
     }
+    sessions_.Direct(session, member.behind);
   }
 }
 
@@ -155,7 +177,11 @@ void Tunings::TakeLeaseBack(Live& live, Member& member, const planner::EventBody
   for (const auto& [session, other] : live.members) {
     if (other.device == member.device && !other.leases.empty()) return;
   }
-  turns_.YieldAfter(member.device, live.id, ToNanos(options_.device_turn), loop_.Now());
+  if (std::holds_alternative<planner::LeaseExpired>(event)) {
+    turns_.Missed(member.device, live.id, loop_.Now());
+  } else {
+    turns_.YieldAfter(member.device, live.id, ToNanos(options_.device_turn), loop_.Now());
+  }
 }
 
 bool Tunings::Explores(const Live& live, SessionId session, const Member& member) const {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <vector>
@@ -40,7 +41,10 @@ TEST_F(DeviceLocksTest, OneOwnerADevice) {
   EXPECT_TRUE(first.Own(Gpu(1), 8).ok());
   const absl::Status refused = second.Own(Gpu(1), 7).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("another daemon measures device GPU-"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr(absl::StrFormat("another daemon with pid %d measures device "
+                                        "GPU-",
+                                        getpid())));
   EXPECT_TRUE(second.Own(Gpu(2), 7).ok());
 }
 
@@ -77,6 +81,40 @@ TEST_F(DeviceLocksTest, ALockOnAFileThatIsGoneIsNone) {
   *first.Own("cpu", 7) = nullptr;
   ASSERT_EQ(flock(early.get(), LOCK_EX | LOCK_NB), 0);
   EXPECT_TRUE(first.Own("cpu", 7).ok());
+}
+
+TEST_F(DeviceLocksTest, NobodyElseMayOpenTheFileAndSoHoldIt) {
+  const mode_t before = umask(0);
+  DeviceLocks locks(folder_, folder_);
+  const auto hold = locks.Own("cpu", 7);
+  ASSERT_TRUE(hold.ok());
+  struct stat facts {};
+  ASSERT_EQ(stat((folder_ + "/blazed-cpu.lock").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  umask(before);
+}
+
+TEST_F(DeviceLocksTest, AFileOfAnotherUserIsNoDaemonAndIsNamed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const std::string path = folder_ + "/blazed-cpu.lock";
+  DeviceLocks locks(folder_, folder_);
+  {
+    const UniqueFd theirs(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    ASSERT_EQ(fchown(theirs.get(), 12345, 12345), 0);
+    ASSERT_EQ(flock(theirs.get(), LOCK_EX | LOCK_NB), 0);
+    const absl::Status refused = locks.Own("cpu", 7).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("belongs to user 12345"));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("set daemon.device_lock_dir"));
+  }
+  EXPECT_TRUE(locks.Own("cpu", 7).ok()) << "root takes one away that nobody holds";
+}
+
+TEST_F(DeviceLocksTest, WhatIsNoPlainFileIsNamed) {
+  ASSERT_EQ(mkdir((folder_ + "/blazed-cpu.lock").c_str(), 0700), 0);
+  DeviceLocks locks(folder_, folder_);
+  EXPECT_THAT(std::string(locks.Own("cpu", 7).status().message()),
+              HasSubstr("is no plain file; remove it"));
 }
 
 TEST_F(DeviceLocksTest, AUserHoldsOnlySoManyAndTheLimitIsNotTheOthers) {

@@ -15,49 +15,98 @@ class DeviceTurnsTest : public testing::Test {
   std::vector<storage::TuningId> granted_;
   DeviceTurns turns_{
       [this](const std::string&, storage::TuningId tuning) { granted_.push_back(tuning); }};
+
+  Answer Ask(const std::string& device, storage::TuningId tuning, planner::Moment now,
+             uint32_t uid = 1000) {
+    return turns_.Ask(device, tuning, uid, now);
+  }
 };
 
 TEST_F(DeviceTurnsTest, AFreeDeviceIsTheFirstOnes) {
-  EXPECT_EQ(turns_.Ask("cpu", 1, seconds(0)), Answer::kYours);
-  EXPECT_EQ(turns_.Ask("cpu", 1, seconds(1)), Answer::kYours);
-  EXPECT_EQ(turns_.Ask("cpu", 2, seconds(1)), Answer::kWait);
+  EXPECT_EQ(Ask("cpu", 1, seconds(0)), Answer::kYours);
+  EXPECT_EQ(Ask("cpu", 1, seconds(1)), Answer::kYours);
+  EXPECT_EQ(Ask("cpu", 2, seconds(1)), Answer::kWait);
 }
 
 TEST_F(DeviceTurnsTest, DevicesDoNotWaitForEachOther) {
-  EXPECT_EQ(turns_.Ask("GPU-a", 1, seconds(0)), Answer::kYours);
-  EXPECT_EQ(turns_.Ask("GPU-b", 2, seconds(0)), Answer::kYours);
+  EXPECT_EQ(Ask("GPU-a", 1, seconds(0)), Answer::kYours);
+  EXPECT_EQ(Ask("GPU-b", 2, seconds(0)), Answer::kYours);
 }
 
 TEST_F(DeviceTurnsTest, TheLineMovesInOrder) {
-  turns_.Ask("cpu", 1, seconds(0));
-  turns_.Ask("cpu", 2, seconds(0));
-  turns_.Ask("cpu", 3, seconds(0));
-  turns_.Ask("cpu", 2, seconds(0));  // joins once
+  Ask("cpu", 1, seconds(0));
+  Ask("cpu", 2, seconds(0));
+  Ask("cpu", 3, seconds(0));
+  Ask("cpu", 2, seconds(0));  // joins once
   turns_.GiveUp("cpu", 1, seconds(1));
   turns_.GiveUp("cpu", 2, seconds(2));
   turns_.GiveUp("cpu", 3, seconds(3));
   EXPECT_EQ(granted_, (std::vector<storage::TuningId>{2, 3}));
-  EXPECT_EQ(turns_.Ask("cpu", 4, seconds(4)), Answer::kYours);
+  EXPECT_EQ(Ask("cpu", 4, seconds(4)), Answer::kYours);
 }
 
 TEST_F(DeviceTurnsTest, WhoeverLeavesTheLineGetsNoTurn) {
-  turns_.Ask("cpu", 1, seconds(0));
-  turns_.Ask("cpu", 2, seconds(0));
+  Ask("cpu", 1, seconds(0));
+  Ask("cpu", 2, seconds(0));
   turns_.GiveUp("cpu", 2, seconds(0));
   turns_.GiveUp("cpu", 1, seconds(0));
   EXPECT_TRUE(granted_.empty());
 }
 
 TEST_F(DeviceTurnsTest, ALongTurnEndsOnlyWhenSomebodyWaits) {
-  turns_.Ask("cpu", 1, seconds(0));
+  Ask("cpu", 1, seconds(0));
   turns_.YieldAfter("cpu", 1, seconds(10), seconds(100));
-  EXPECT_TRUE(turns_.Holds("cpu", 1));
-  turns_.Ask("cpu", 2, seconds(100));
+  EXPECT_TRUE(granted_.empty());
+  Ask("cpu", 2, seconds(100));
   turns_.YieldAfter("cpu", 1, seconds(10), seconds(100));
-  EXPECT_TRUE(turns_.Holds("cpu", 2));
-  turns_.Ask("cpu", 1, seconds(100));
+  EXPECT_EQ(granted_, (std::vector<storage::TuningId>{2}));
+  Ask("cpu", 1, seconds(100));
   turns_.YieldAfter("cpu", 2, seconds(10), seconds(105));
-  EXPECT_TRUE(turns_.Holds("cpu", 2)) << "its turn is younger than the limit";
+  EXPECT_EQ(granted_.size(), 1u) << "its turn is younger than the limit";
+}
+
+TEST_F(DeviceTurnsTest, TurnsGoRoundUsersBeforeTheirTunings) {
+  Ask("cpu", 1, seconds(0), 7);
+  for (storage::TuningId tuning = 2; tuning <= 30; ++tuning) Ask("cpu", tuning, seconds(0), 7);
+  Ask("cpu", 100, seconds(1), 8);
+  Ask("cpu", 101, seconds(1), 8);
+  Ask("cpu", 200, seconds(2), 9);
+  for (const storage::TuningId holder : {1, 100, 200, 2, 101, 3}) {
+    turns_.GiveUp("cpu", holder, seconds(10));
+  }
+  EXPECT_EQ(granted_, (std::vector<storage::TuningId>{100, 200, 2, 101, 3, 4}));
+}
+
+TEST_F(DeviceTurnsTest, OneThatMissesALeaseGoesToTheBack) {
+  Ask("cpu", 1, seconds(0));
+  Ask("cpu", 2, seconds(0));
+  Ask("cpu", 3, seconds(0));
+  turns_.Missed("cpu", 1, seconds(1));
+  Ask("cpu", 1, seconds(1));
+  turns_.GiveUp("cpu", 2, seconds(2));
+  turns_.GiveUp("cpu", 3, seconds(3));
+  EXPECT_EQ(granted_, (std::vector<storage::TuningId>{2, 3, 1}));
+}
+
+TEST_F(DeviceTurnsTest, OneThatMissesTwoInARowHasNoTurnUntilItIsHeard) {
+  Ask("cpu", 1, seconds(0));
+  turns_.Missed("cpu", 1, seconds(1));
+  EXPECT_EQ(Ask("cpu", 1, seconds(1)), Answer::kYours) << "nobody else waits";
+  turns_.Missed("cpu", 1, seconds(2));
+  EXPECT_EQ(Ask("cpu", 1, seconds(3)), Answer::kWait) << "not even of a free device";
+  EXPECT_EQ(Ask("cpu", 2, seconds(3)), Answer::kYours);
+  turns_.GiveUp("cpu", 2, seconds(4));
+  EXPECT_TRUE(granted_.empty());
+  turns_.Heard(1, seconds(5));
+  EXPECT_EQ(granted_, (std::vector<storage::TuningId>{1}));
+}
+
+TEST_F(DeviceTurnsTest, AMissBeforeAnAnswerCountsNoMore) {
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(Ask("cpu", 1, seconds(i)), Answer::kYours);
+    turns_.Missed("cpu", 1, seconds(i));
+    turns_.Heard(1, seconds(i));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+// Who explores a device when, and what those in line are told. Time is the test's.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/session/session_table_fixture.h"
+
+namespace blazed::session {
+namespace {
+
+class TurnsTest : public SessionTableTest {
+ protected:
+  Peer User(uint32_t uid, int process) {
+    Peer peer = Me(absl::StrCat("boot/", process, "/", process));
+    peer.uid = uid;
+    peer.principal = absl::StrCat("uid:", uid);
+    return peer;
+  }
+
+  // Whether it was asked for anything that takes a turn.
+  static bool HadATurn(const Client& client) {
+    return client.link->Count<planner::RunPairs>() + client.link->Count<planner::BuildVariant>() >
+           0;
+  }
+  static planner::Phase PhaseOf(const Client& client) {
+    const auto* progress = client.link->Last<planner::ReportProgress>();
+    return progress == nullptr ? planner::Phase::kStanding : progress->phase;
+  }
+};
+
+TEST_F(TurnsTest, ASessionInLineIsCalledWaitingUntilItHasItsTurn) {
+  Client first = Described(User(1000, 1), 1);
+  ASSERT_TRUE(HadATurn(first));
+  Client second = Described(User(1000, 2), 2);
+  EXPECT_FALSE(HadATurn(second));
+  EXPECT_EQ(PhaseOf(second), planner::Phase::kWaiting);
+  loop_.Advance(absl::Seconds(1));
+  EXPECT_EQ(PhaseOf(second), planner::Phase::kWaiting) << "nothing else overtakes it";
+  EXPECT_TRUE(Say(first, Bye{}).ok());
+  EXPECT_TRUE(HadATurn(second));
+  EXPECT_NE(PhaseOf(second), planner::Phase::kWaiting);
+}
+
+TEST_F(TurnsTest, ManyThatNeverAnswerKeepNobodyElseWaitingLongerThanOne) {
+  std::vector<Client> silent;
+  for (uint8_t i = 1; i <= 30; ++i) silent.push_back(Described(User(1000, i), i));
+  Client honest = Described(User(1001, 100), 100);
+  ASSERT_TRUE(HadATurn(silent.front()));
+  ASSERT_FALSE(HadATurn(honest));
+  for (int i = 0; i < 600 && !HadATurn(silent[1]) && !HadATurn(honest); ++i) {
+    loop_.Advance(absl::Seconds(1));
+  }
+  EXPECT_TRUE(HadATurn(honest)) << "the first turn that ends is his";
+  EXPECT_FALSE(HadATurn(silent[1]));
+}
+
+TEST_F(TurnsTest, ABuildThatIsNeverAnsweredEndsItsTurnToo) {
+  Client silent = Described(User(1000, 1), 1);
+  // Leases are answered, the first build is not.
+  Answer(silent, planner::BuildStatus::kOk, [](const Outbound& asked) {
+    return std::holds_alternative<planner::BuildVariant>(asked);
+  });
+  ASSERT_GT(silent.link->Count<planner::BuildVariant>(), 0u);
+  Client honest = Described(User(1001, 2), 2);
+  ASSERT_FALSE(HadATurn(honest));
+  loop_.Advance(options_.device_turn + absl::Seconds(2));
+  EXPECT_TRUE(HadATurn(honest));
+}
+
+}  // namespace
+}  // namespace blazed::session
