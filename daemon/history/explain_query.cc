@@ -80,6 +80,26 @@ absl::Status LoadEvidence(Reader& reader, const Page& page, uint64_t asked_plan,
   return absl::OkStatus();
 }
 
+// Rows up to a size that every client takes: gRPC's refuse what is longer than 4 MiB unless told
+// otherwise.
+class RowBudget {
+ public:
+  // Whether the row still fits; counts those that do not.
+  bool Takes(const google::protobuf::Message& row, size_t* left_out) {
+    constexpr size_t kMostBytes = 3 << 20;
+    const size_t bytes = row.ByteSizeLong() + 8;  // its tag and length
+    if (bytes_ + bytes > kMostBytes) {
+      ++*left_out;
+      return false;
+    }
+    bytes_ += bytes;
+    return true;
+  }
+
+ private:
+  size_t bytes_ = 0;
+};
+
 absl::Status Fill(Reader& reader, const Evidence& evidence, v1::ExplainReply* reply) {
   Lookup lookup(reader);
   if (evidence.settlement.has_value()) {
@@ -87,15 +107,22 @@ absl::Status Fill(Reader& reader, const Evidence& evidence, v1::ExplainReply* re
     if (!row.ok()) return row.status();
     *reply->mutable_settlement() = *std::move(row);
   }
+  RowBudget budget;
+  size_t plans_left = 0, races_left = 0;
   for (const storage::StoredPlan& plan : evidence.plans) {
     absl::StatusOr<v1::PlanRow> row = ToProto(plan, lookup);
     if (!row.ok()) return row.status();
-    *reply->add_plans() = *std::move(row);
+    if (budget.Takes(*row, &plans_left)) *reply->add_plans() = *std::move(row);
   }
   for (const storage::StoredRace& race : evidence.races) {
     absl::StatusOr<v1::RaceRow> row = ToProto(race, lookup);
     if (!row.ok()) return row.status();
-    *reply->add_races() = *std::move(row);
+    if (budget.Takes(*row, &races_left)) *reply->add_races() = *std::move(row);
+  }
+  if (plans_left + races_left > 0) {
+    reply->add_sentences(
+        absl::StrCat(plans_left, " plans and ", races_left,
+                     " races do not fit this answer; list them with blazectl plans and races."));
   }
   absl::StatusOr<storage::EnvironmentRow> environment =
       reader.Environment(evidence.key.environment);

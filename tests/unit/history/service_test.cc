@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -237,6 +238,28 @@ TEST_F(ServiceTest, ExplainsWhatIsInForceAndAnyPlan) {
   request.set_plan(0);
   EXPECT_EQ(stub_->Explain(&fourth, request, &reply).error_code(), grpc::StatusCode::NOT_FOUND)
       << "another user's workload is none";
+}
+
+TEST_F(ServiceTest, ExplainsNoMoreThanAClientTakesAndSaysWhatIsLeftOut) {
+  const storage::TuningId tuning = PutTuning();
+  for (uint32_t i = 0; i < 3000; ++i) {
+    planner::PlanRecord plan = samples::Plan();
+    plan.plan = {{0, 1 + i}};
+    plan.reason = std::string(2000, 'r');
+    ASSERT_TRUE(store_.PutPlan(tuning, plan).ok());
+  }
+  v1::ExplainRequest request;
+  request.set_workload(storage::DigestToHex(samples::DigestOf(3)));
+  grpc::ClientContext context;
+  v1::ExplainReply reply;
+  const grpc::Status status = stub_->Explain(&context, request, &reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_LT(reply.ByteSizeLong(), size_t{4} << 20);
+  EXPECT_GT(reply.plans_size(), 1000);
+  const std::vector<std::string> sentences(reply.sentences().begin(), reply.sentences().end());
+  EXPECT_THAT(sentences, Contains(absl::StrCat(3000 - reply.plans_size(),
+                                               " plans and 0 races do not fit this answer; list "
+                                               "them with blazectl plans and races.")));
 }
 
 TEST_F(ServiceTest, ExplainsAWorkloadThatNothingIsKnownOf) {
