@@ -139,7 +139,8 @@ void Daemon::Parts::MakeSessions() {
   status = std::make_unique<Status>(loop, *sessions, quarantine, *writer, *recorder,
                                     Status::StoreFacts{on_disk ? config.state_dir : "", opening});
   history = std::make_unique<history::HistoryService>(
-      writer->NewReader(), rpc::MakeCallerOf(*identities), *status, history::ServiceOptions());
+      writer->NewReader(), rpc::MakeCallerOf(*identities, rpc::PrincipalHere(0)), *status,
+      history::ServiceOptions());
   watched = history.get();
 }
 

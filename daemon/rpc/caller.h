@@ -16,7 +16,7 @@ struct Caller {
   uint32_t uid = 0;
   int32_t pid = 0;        // 0: in a PID namespace that the daemon does not see
   std::string principal;  // as in TuningKey::principal; decides what a caller may, the uid does not
-  bool is_root = false;   // root of the machine; root of a container is an ordinary user
+  bool is_root = false;   // root of the machine, or of the daemon's own container
 };
 
 // Fast and non-blocking; any thread. The error is what the call ends with.

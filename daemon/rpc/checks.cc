@@ -11,6 +11,26 @@ namespace {
 
 std::string Text(std::string_view view) { return std::string(view); }
 
+bool IsBetween(std::string_view text, size_t at, unsigned char first, unsigned char last) {
+  if (at >= text.size()) return false;
+  const auto byte = static_cast<unsigned char>(text[at]);
+  return byte >= first && byte <= last;
+}
+
+// The control characters of Unicode beyond ASCII that a terminal obeys, by their bytes in UTF-8:
+// U+0080 to 009F, and those of direction and line: 061C, 200E, 200F, 2028 to 202E, 2066 to 2069.
+bool HoldsUnseen(std::string_view text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    if (rest[0] == '\xc2' && IsBetween(rest, 1, 0x80, 0x9f)) return true;
+    if (rest.substr(0, 2) == "\xd8\x9c") return true;
+    const bool direction = IsBetween(rest, 2, 0x8e, 0x8f) || IsBetween(rest, 2, 0xa8, 0xae);
+    if (rest.substr(0, 2) == "\xe2\x80" && direction) return true;
+    if (rest.substr(0, 2) == "\xe2\x81" && IsBetween(rest, 2, 0xa6, 0xa9)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::Status CheckText(std::string_view field, std::string_view text, size_t most) {
@@ -23,6 +43,10 @@ absl::Status CheckText(std::string_view field, std::string_view text, size_t mos
   });
   if (control) {
     return absl::InvalidArgumentError(absl::StrCat(Text(field), " holds control bytes; send text"));
+  }
+  if (HoldsUnseen(text)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Text(field), " holds characters that change how the text around them is shown; send text"));
   }
   return absl::OkStatus();
 }

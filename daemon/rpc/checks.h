@@ -12,7 +12,8 @@
 
 namespace blazed::rpc {
 
-// At most `most` bytes of UTF-8 without control bytes.
+// At most `most` bytes of UTF-8 without control characters, those of Unicode that turn the
+// direction of text among them.
 absl::Status CheckText(std::string_view field, std::string_view text, size_t most);
 
 // `least` to `most` bytes of printable ASCII.

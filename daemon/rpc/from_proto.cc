@@ -18,6 +18,9 @@ constexpr int kMostGraphs = 64;
 constexpr int kMostEnvironment = 32;
 constexpr int kMostUnits = 256;
 constexpr uint64_t kMostVariant = uint64_t{1} << 31;
+// Beyond every real build; one more would spend a search's whole budget.
+constexpr uint64_t kLongestBuildNs = 3'600'000'000'000;
+constexpr uint64_t kMostPeakBytes = uint64_t{1} << 50;
 constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint32_t kUnitFlags = 63;
 
@@ -82,7 +85,10 @@ absl::StatusOr<Inbound> From(const v1::Hello& in) {
   for (const v1::EnvironmentEntry& entry : in.environment()) {
     BLAZED_RETURN_IF_ERROR(CheckName("a key of Hello.environment", entry.key(), 1, 48));
     BLAZED_RETURN_IF_ERROR(CheckText("a value of Hello.environment", entry.value(), 160));
-    out.environment[entry.key()] = entry.value();
+    if (!out.environment.emplace(entry.key(), entry.value()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Hello.environment says ", entry.key(), " twice; say it once"));
+    }
   }
   out.resume_epoch = in.resume_epoch();
   out.mode = ToMode(in.mode());
@@ -183,6 +189,8 @@ absl::StatusOr<Inbound> From(const v1::VariantBuilt& in) {
   planner::VariantBuilt out;
   BLAZED_RETURN_IF_ERROR(CheckText("VariantBuilt.reason", in.reason(), 256));
   BLAZED_RETURN_IF_ERROR(CheckCount("VariantBuilt.variant", in.variant(), 1, kMostVariant));
+  BLAZED_RETURN_IF_ERROR(CheckCount("VariantBuilt.build_ns", in.build_ns(), 0, kLongestBuildNs));
+  BLAZED_RETURN_IF_ERROR(CheckCount("VariantBuilt.peak_bytes", in.peak_bytes(), 0, kMostPeakBytes));
   out.build = in.build_id();
   out.variant = in.variant();
   out.status = in.status() == v1::BUILD_STATUS_OK       ? planner::BuildStatus::kOk

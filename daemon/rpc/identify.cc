@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -16,6 +17,10 @@ absl::StatusOr<session::Peer> Identify(const grpc::CallbackServerContext& contex
                                                    "; send ", kProtocolKey, ": ",
                                                    kProtocolVersion));
   }
+  if (metadata.count(kProtocolKey) > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the call has the metadata ", kProtocolKey, " twice; send it once"));
+  }
   if (found->second != kProtocolVersion) {
     return absl::FailedPreconditionError(absl::StrCat("this daemon speaks ", kProtocolKey, ": ",
                                                       kProtocolVersion,
@@ -29,12 +34,17 @@ absl::StatusOr<session::Peer> Identify(const grpc::CallbackServerContext& contex
   return *std::move(peer);
 }
 
-CallerOf MakeCallerOf(IdentityTable& identities) {
-  return [&identities](grpc::CallbackServerContext* context) -> absl::StatusOr<Caller> {
+bool IsRoot(const session::Peer& peer, const std::string& root_here) {
+  if (peer.principal == session::kRootOfTheMachine) return true;
+  return peer.uid == 0 && !root_here.empty() && peer.principal == root_here;
+}
+
+CallerOf MakeCallerOf(IdentityTable& identities, std::string root_here) {
+  return [&identities, root_here = std::move(root_here)](
+             grpc::CallbackServerContext* context) -> absl::StatusOr<Caller> {
     absl::StatusOr<session::Peer> peer = Identify(*context, identities);
     if (!peer.ok()) return peer.status();
-    return Caller{peer->uid, peer->pid, peer->principal,
-                  peer->principal == session::kRootOfTheMachine};
+    return Caller{peer->uid, peer->pid, peer->principal, IsRoot(*peer, root_here)};
   };
 }
 

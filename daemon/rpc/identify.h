@@ -3,6 +3,8 @@
 
 #include <grpcpp/server_context.h>
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "daemon/rpc/caller.h"
 #include "daemon/rpc/identity_table.h"
@@ -19,7 +21,11 @@ inline constexpr char kProtocolVersion[] = "1";
 absl::StatusOr<session::Peer> Identify(const grpc::CallbackServerContext& context,
                                        IdentityTable& identities);
 
-// The same for services that see only a Caller. `identities` outlives the answer.
-CallerOf MakeCallerOf(IdentityTable& identities);
+// `root_here`: PrincipalHere(0). Root of the daemon's own container is root of all that the daemon
+// serves; root of another one is an ordinary user.
+bool IsRoot(const session::Peer& peer, const std::string& root_here);
+
+// Identify for services that see only a Caller. `identities` outlives the answer.
+CallerOf MakeCallerOf(IdentityTable& identities, std::string root_here);
 
 }  // namespace blazed::rpc

@@ -77,11 +77,13 @@ absl::StatusOr<session::Peer> ReadPeer(int socket) {
   return peer;
 }
 
-std::string OwnPrincipal() {
+std::string PrincipalHere(uint32_t uid) {
   const UniqueFd self = OpenPidfd(getpid());
   if (!self.valid()) return "";
   const std::optional<std::string> place = PlaceOf(getpid(), self);
-  return place ? PrincipalOf(geteuid(), *place) : "";
+  return place ? PrincipalOf(uid, *place) : "";
 }
+
+std::string OwnPrincipal() { return PrincipalHere(geteuid()); }
 
 }  // namespace blazed::rpc

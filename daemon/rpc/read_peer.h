@@ -15,8 +15,10 @@ absl::StatusOr<session::Peer> ReadPeer(int socket);
 // "uid:1000" or "uid:1000 container:ID"; one container inside another is "OUTER/INNER".
 std::string PrincipalOf(uint32_t uid, std::string_view container);
 
-// The principal of a caller that is this daemon's user, in the place where this daemon runs. Empty
-// where the kernel does not say where that is: then nobody is.
+// The principal of a user in the place where this daemon runs: on the machine, or in the daemon's
+// own container. Empty where the kernel does not say where that is: then nobody is.
+std::string PrincipalHere(uint32_t uid);
+// That of the daemon's user.
 std::string OwnPrincipal();
 
 }  // namespace blazed::rpc

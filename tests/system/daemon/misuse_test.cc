@@ -71,6 +71,17 @@ TEST_F(DaemonMisuse, ACallWithoutTheProtocolsMetadataIsInvalid) {
   EXPECT_THAT(status.error_message(), HasSubstr("send blazed-protocol: 1"));
 }
 
+TEST_F(DaemonMisuse, TheProtocolsMetadataTwiceIsInvalid) {
+  auto stub = v1::Tuner::NewStub(DialDaemon(daemon_->socket()));
+  grpc::ClientContext context;
+  Prepare(&context);
+  context.AddMetadata("blazed-protocol", "2");
+  v1::GetReportReply reply;
+  const grpc::Status status = stub->GetReport(&context, v1::GetReportRequest(), &reply);
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("blazed-protocol twice; send it once"));
+}
+
 TEST_F(DaemonMisuse, AnotherProtocolVersionIsRefused) {
   auto stub = v1::Tuner::NewStub(DialDaemon(daemon_->socket()));
   grpc::ClientContext context;

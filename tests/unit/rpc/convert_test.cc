@@ -138,6 +138,44 @@ TEST(Convert, BoundsWhatAHelloSays) {
   EXPECT_EQ(CodeOf(message), kInvalid);
 }
 
+TEST(Convert, TextHoldsNothingThatATerminalObeys) {
+  for (const char* hidden :
+       {"\xc2\x85", "\xc2\x9b", "\xd8\x9c", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xa8",
+        "\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9", "\x1b", "\x7f"}) {
+    v1::ShimMessage message = ValidHello();
+    message.mutable_hello()->set_job(absl::StrCat("a", hidden, "b"));
+    EXPECT_THAT(SentenceOf(message), HasSubstr("Hello.job holds")) << message.DebugString();
+  }
+  // Letters of other alphabets, a dash, an ellipsis, a bullet.
+  v1::ShimMessage message = ValidHello();
+  message.mutable_hello()->set_job("\xc3\xa9\xd8\xa8\xe2\x80\x94\xe2\x80\xa6\xe2\x80\xa2\xc2\xa0");
+  EXPECT_TRUE(FromProto(message).ok()) << SentenceOf(message);
+}
+
+TEST(Convert, AnEnvironmentSaysEachKeyOnce) {
+  v1::ShimMessage message = ValidHello();
+  for (int i = 0; i < 2; ++i) {
+    v1::EnvironmentEntry* entry = message.mutable_hello()->add_environment();
+    entry->set_key("driver");
+    entry->set_value("550");
+  }
+  EXPECT_EQ(SentenceOf(message), "Hello.environment says driver twice; say it once");
+}
+
+TEST(Convert, ABuildLongerThanAnHourIsNoMeasurement) {
+  v1::ShimMessage message;
+  v1::VariantBuilt* built = message.mutable_variant_built();
+  built->set_variant(1);
+  built->set_build_ns(3'600'000'000'000);
+  built->set_peak_bytes(uint64_t{1} << 50);
+  EXPECT_TRUE(FromProto(message).ok()) << SentenceOf(message);
+  built->set_build_ns(UINT64_MAX);
+  EXPECT_THAT(SentenceOf(message), HasSubstr("VariantBuilt.build_ns is 18446744073709551615"));
+  built->set_build_ns(1);
+  built->set_peak_bytes(UINT64_MAX);
+  EXPECT_THAT(SentenceOf(message), HasSubstr("VariantBuilt.peak_bytes is"));
+}
+
 TEST(Convert, ADigestHasSixteenBytes) {
   v1::ShimMessage message;
   message.mutable_graph_seen()->set_fingerprint("short");

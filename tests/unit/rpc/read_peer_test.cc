@@ -12,12 +12,14 @@
 
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/base/process.h"
 #include "daemon/rpc/admin_service.h"
+#include "daemon/rpc/identify.h"
 
 namespace blazed::rpc {
 namespace {
@@ -154,6 +156,26 @@ TEST(CheckOperator, TakesNoNumberForARight) {
     EXPECT_EQ(CheckOperator(PeerOf(uid, principal), "").code(), StatusCode::kPermissionDenied)
         << principal;
   }
+}
+
+TEST(IsRoot, IsRootOfTheMachineAndOfTheDaemonsOwnContainer) {
+  session::Peer peer;
+  peer.uid = 0;
+  const std::string here = PrincipalOf(0, "docker-a");
+  for (const auto& [principal, root] :
+       std::map<std::string, bool>{{"uid:0", true},
+                                   {here, true},
+                                   {PrincipalOf(0, "docker-b"), false},
+                                   {PrincipalOf(0, "docker-a/docker-b"), false},
+                                   {"uid:0 unplaced", false}}) {
+    peer.principal = principal;
+    EXPECT_EQ(IsRoot(peer, here), root) << principal;
+  }
+  peer.principal = "";
+  EXPECT_FALSE(IsRoot(peer, "")) << "where nobody knows where the daemon runs";
+  peer.uid = 1000;
+  peer.principal = PrincipalOf(1000, "docker-a");
+  EXPECT_FALSE(IsRoot(peer, here));
 }
 
 }  // namespace
