@@ -17,6 +17,8 @@
 #include "daemon/rpc/identity_table.h"
 #include "daemon/rpc/listener.h"
 #include "daemon/rpc/read_peer.h"
+#include "daemon/rpc/reader_watch.h"
+#include "daemon/rpc/refusals.h"
 #include "daemon/rpc/server.h"
 #include "daemon/rpc/socket_path.h"
 #include "daemon/rpc/tuner_service.h"
@@ -40,6 +42,7 @@ struct Daemon::Parts {
   void StartTasks();
   void WatchSignals();
   void Admit(rpc::Server& server, rpc::Door door, UniqueFd socket);
+  void WatchReaders();
   void BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
                    std::function<void(absl::StatusOr<std::string>)> answer);
 
@@ -63,6 +66,9 @@ struct Daemon::Parts {
   std::unique_ptr<session::StoreRecorder> recorder;
   std::unique_ptr<session::SessionTable> sessions;
   std::unique_ptr<rpc::IdentityTable> identities;
+  rpc::Refusals refusals;
+  std::unique_ptr<rpc::ReaderWatch> readers;
+  session::Loop::Handle reader_look = 0;  // while there are connections
   std::unique_ptr<Status> status;
   std::unique_ptr<history::HistoryService> history;
   std::unique_ptr<rpc::TunerService> tuner;

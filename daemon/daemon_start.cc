@@ -1,4 +1,5 @@
 // Start-up, each part in its turn.
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,7 @@
 #include "blazed_version.h"
 #include "daemon/base/log.h"
 #include "daemon/base/notify.h"
+#include "daemon/base/process.h"
 #include "daemon/daemon_parts.h"
 #include "daemon/machine/device.h"
 #include "storage/memory/memory_store.h"
@@ -135,6 +137,7 @@ void Daemon::Parts::MakeSessions() {
   sessions = std::make_unique<session::SessionTable>(loop, *recorder, quarantine, LocksOf(config),
                                                      machine::DescribeDevice, config.session);
   identities = std::make_unique<rpc::IdentityTable>(kFirstConnection, RaiseDescriptorLimit());
+  readers = std::make_unique<rpc::ReaderWatch>(*identities);
   const bool on_disk = config.store == StoreKind::kSqlite;
   status = std::make_unique<Status>(loop, *sessions, quarantine, *writer, *recorder,
                                     Status::StoreFacts{on_disk ? config.state_dir : "", opening});
@@ -185,14 +188,25 @@ void Daemon::Parts::Admit(rpc::Server& to, rpc::Door door, UniqueFd connection) 
   absl::StatusOr<session::Peer> peer = rpc::ReadPeer(connection.get());
   if (!peer.ok()) return;
   const uint32_t uid = peer->uid;
-  absl::StatusOr<int> number = identities->Admit(std::move(connection), *std::move(peer), door,
-                                                 config.rpc.connections_per_user);
+  absl::StatusOr<int> number =
+      identities->Admit(connection, *std::move(peer), door, config.rpc.connections_per_user);
   if (!number.ok()) {
-    log::Warning("connection closed at accept",
-                 {{field::kUid, uid}, {field::kReason, std::string(number.status().message())}});
-    return;
+    return refusals.Refuse(std::move(connection), uid, number.status(), loop.Now());
   }
   to.Serve(*number);
+  WatchReaders();
+}
+
+// Only while somebody is connected, so that an idle daemon sleeps.
+void Daemon::Parts::WatchReaders() {
+  if (reader_look != 0) return;
+  reader_look = loop.After(rpc::kReaderLook, [this] {
+    reader_look = 0;
+    const bool scarce = ResidentBytes() > uint64_t{config.rpc.memory_mib} << 20;
+    const rpc::Memory memory = scarce ? rpc::Memory::kScarce : rpc::Memory::kEnough;
+    if (readers->Look(loop.Now(), memory) > 0) malloc_trim(0);
+    if (identities->size() > 0) WatchReaders();
+  });
 }
 
 void Daemon::Parts::StartTasks() {

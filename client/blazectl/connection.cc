@@ -11,6 +11,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "client/blazectl/options.h"
+#include "client/blazectl/refusal.h"
 
 namespace blazed::blazectl {
 namespace {
@@ -25,19 +26,34 @@ grpc::ChannelArguments QuickReconnect() {
   return arguments;
 }
 
-// 0 where somebody listens, else the errno that says why not. gRPC hides it.
-int WhyNobodyListens(const std::string& path) {
+// What gRPC hides of a socket.
+struct Look {
+  int reason = 0;        // 0 where somebody listens, else the errno that says why not
+  absl::Status refusal;  // of who listens
+};
+
+// A daemon that serves answers within a millisecond or two.
+constexpr absl::Duration kFirstWords = absl::Milliseconds(250);
+
+Look LookAt(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return errno;
+  if (fd < 0) return {errno, absl::OkStatus()};
   auto close_it = absl::MakeCleanup([fd] { close(fd); });
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return 0;
-  return errno == EAGAIN ? 0 : errno;  // a full backlog is a listener all the same
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    // A full backlog is a listener all the same.
+    return {errno == EAGAIN ? 0 : errno, absl::OkStatus()};
+  }
+  return {0, ReadRefusal(fd, kFirstWords)};
 }
 
-absl::Status Unreachable(const std::string& path, int reason) {
+absl::Status Unreachable(const std::string& path, const Look& look) {
+  if (!look.refusal.ok()) {
+    return absl::Status(look.refusal.code(), absl::StrCat(look.refusal.message(), " (", path, ")"));
+  }
+  const int reason = look.reason;
   if (reason == EACCES || reason == EPERM) {
     return absl::PermissionDeniedError(
         absl::StrCat("this user may not open ", path,
@@ -62,12 +78,13 @@ Connection::Connection(std::string path, absl::Time deadline)
 
 absl::StatusOr<Connection> Connection::Open(const std::string& path,
                                             std::optional<absl::Duration> timeout) {
-  const int reason = WhyNobodyListens(path);
-  const bool waiting_helps = reason == 0 || (timeout && reason != EACCES && reason != EPERM);
-  if (!waiting_helps) return Unreachable(path, reason);
+  const Look look = LookAt(path);
+  const bool denied = look.reason == EACCES || look.reason == EPERM;
+  const bool good = look.reason == 0 && look.refusal.ok();
+  if (!good && (!timeout || denied)) return Unreachable(path, look);
   Connection connection(path, absl::Now() + timeout.value_or(kDefaultAnswer));
   if (!connection.channel_->WaitForConnected(absl::ToChronoTime(connection.deadline_))) {
-    return Unreachable(path, WhyNobodyListens(path));
+    return Unreachable(path, LookAt(path));
   }
   return connection;
 }
@@ -84,7 +101,8 @@ void Connection::PrepareStream(grpc::ClientContext& context) {
 
 absl::Status Connection::Translate(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return Unreachable(path_, 0);
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+    return Unreachable(path_, LookAt(path_));
   const auto code = static_cast<absl::StatusCode>(status.error_code());
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     return absl::Status(code,

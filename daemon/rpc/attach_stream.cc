@@ -20,7 +20,12 @@ AttachStream::AttachStream(session::Loop& loop, session::SessionTable& sessions,
 void AttachStream::OnReadDone(bool ok) {
   if (!ok) {
     // The client is done writing, or the stream is. A session may be resumed on another one.
-    link_->End(absl::OkStatus());
+    if (incoming_.sequence() == StreamLink::kNothingRead) return link_->End(absl::OkStatus());
+    absl::Status malformed = absl::InvalidArgumentError(
+        absl::StrCat("what came after message ", sequence_,
+                     " is no ShimMessage; send messages as tuner.proto says, with text in UTF-8"));
+    log::Info("message rejected", {{field::kReason, std::string(malformed.message())}});
+    link_->End(std::move(malformed));
     return;
   }
   if (incoming_.sequence() != sequence_ + 1) {

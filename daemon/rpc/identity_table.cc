@@ -49,7 +49,7 @@ int IdentityTable::MoveToRange(int socket) {
   return -1;
 }
 
-absl::StatusOr<int> IdentityTable::Admit(UniqueFd socket, session::Peer peer, Door door,
+absl::StatusOr<int> IdentityTable::Admit(UniqueFd& socket, session::Peer peer, Door door,
                                          uint32_t most) {
   absl::MutexLock lock(&mutex_);
   Sweep();
@@ -68,6 +68,7 @@ absl::StatusOr<int> IdentityTable::Admit(UniqueFd socket, session::Peer peer, Do
     return absl::ResourceExhaustedError(
         "no descriptor is free for a connection; raise the daemon's limit of open files");
   }
+  socket.reset(-1);
   entries_[number] = Entry{std::move(peer), door, SocketInode(number)};
   return number;
 }
@@ -87,6 +88,16 @@ std::optional<session::Peer> IdentityTable::Find(std::string_view grpc_peer) {
     return std::nullopt;
   }
   return it->second.peer;
+}
+
+std::vector<IdentityTable::Connection> IdentityTable::Open() {
+  absl::MutexLock lock(&mutex_);
+  Sweep();
+  std::vector<Connection> open;
+  for (const auto& [number, entry] : entries_) {
+    open.push_back({number, entry.peer.uid, entry.inode});
+  }
+  return open;
 }
 
 size_t IdentityTable::size() const {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -31,12 +32,20 @@ class IdentityTable {
 
   // Moves the socket into the private range and remembers whose it is. The caller gives the
   // answered number to gRPC, which closes it. RESOURCE_EXHAUSTED when the user has `most`
-  // connections open through this door or no number is free: the connection is closed.
-  absl::StatusOr<int> Admit(UniqueFd socket, session::Peer peer, Door door, uint32_t most)
+  // connections open through this door or no number is free: the socket stays the caller's.
+  absl::StatusOr<int> Admit(UniqueFd& socket, session::Peer peer, Door door, uint32_t most)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // By what ServerContext::peer() says. Nothing for another transport or a closed connection.
   std::optional<session::Peer> Find(std::string_view grpc_peer) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  struct Connection {
+    int number = -1;
+    uint32_t uid = 0;
+    ino_t inode = 0;  // of the socket
+  };
+  // Those that are open. A number may be closed by gRPC at any time.
+  std::vector<Connection> Open() ABSL_LOCKS_EXCLUDED(mutex_);
 
   size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -1,5 +1,6 @@
 #include "daemon/rpc/server.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -7,6 +8,8 @@
 
 #include <chrono>
 #include <utility>
+
+#include "daemon/rpc/malformed_calls.h"
 
 namespace blazed::rpc {
 namespace {
@@ -22,7 +25,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const std::vector<grpc::Se
                                                       const Options& options) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  // What a client sends wrong is answered by name; protobuf would write lines of its own to stderr.
+  google::protobuf::SetLogHandler(nullptr);
   grpc::ServerBuilder builder;
+  builder.experimental().SetInterceptorCreators(InterceptMalformedCalls());
   for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes));
   builder.SetMaxSendMessageSize(kReplyBytes);
@@ -33,6 +39,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const std::vector<grpc::Se
                              static_cast<int>(absl::ToInt64Milliseconds(options.idle_connection)));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytes);
+  // gRPC means to close a connection of many pings when what it writes is written, which with a
+  // reader that does not read is never, and keeps kilobytes for each ping until then. A ping that
+  // is only answered costs eight bytes; ReaderWatch ends what grows.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   // Reflection is the only service of the synchronous kind.
   builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);

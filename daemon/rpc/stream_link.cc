@@ -35,6 +35,7 @@ void StreamLink::End(absl::Status status) {
 void StreamLink::Read(v1::ShimMessage* into) {
   absl::MutexLock lock(&mutex_);
   if (reactor_ == nullptr || finished_) return;
+  into->set_sequence(kNothingRead);
   reactor_->StartRead(into);
 }
 

@@ -29,6 +29,9 @@ class StreamLink final : public session::Link {
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- from the reactor ----
+  // The number that `into` keeps where nothing was read into it: then the client is done writing.
+  // Where bytes came that are no message, parsing has cleared it before it failed.
+  static constexpr uint64_t kNothingRead = UINT64_MAX;
   void Read(v1::ShimMessage* into) ABSL_LOCKS_EXCLUDED(mutex_);
   void Written(bool ok) ABSL_LOCKS_EXCLUDED(mutex_);
   void Gone() ABSL_LOCKS_EXCLUDED(mutex_);

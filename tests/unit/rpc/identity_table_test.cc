@@ -31,8 +31,8 @@ std::string Name(int number) { return absl::StrCat("fd:", number); }
 TEST(IdentityTable, FindsAConnectionByItsNumber) {
   IdentityTable table(400, 420);
   Pair first = MakePair(), second = MakePair();
-  const int a = *table.Admit(std::move(first.here), PeerOf(1), Door::kShims, 10);
-  const int b = *table.Admit(std::move(second.here), PeerOf(2), Door::kShims, 10);
+  const int a = *table.Admit(first.here, PeerOf(1), Door::kShims, 10);
+  const int b = *table.Admit(second.here, PeerOf(2), Door::kShims, 10);
   EXPECT_GE(a, 400);
   EXPECT_EQ(table.Find(Name(a))->uid, 1u);
   EXPECT_EQ(table.Find(Name(b))->uid, 2u);
@@ -51,11 +51,11 @@ TEST(IdentityTable, KnowsNothingElse) {
 TEST(IdentityTable, AClosedConnectionIsNobodysAlsoWhenItsNumberIsUsedAgain) {
   IdentityTable table(400, 420);
   Pair first = MakePair(), second = MakePair();
-  const int number = *table.Admit(std::move(first.here), PeerOf(1), Door::kShims, 10);
+  const int number = *table.Admit(first.here, PeerOf(1), Door::kShims, 10);
   close(number);
   EXPECT_FALSE(table.Find(Name(number)).has_value());
   Pair third = MakePair();
-  const int again = *table.Admit(std::move(third.here), PeerOf(1), Door::kShims, 10);
+  const int again = *table.Admit(third.here, PeerOf(1), Door::kShims, 10);
   close(again);
   ASSERT_EQ(dup2(second.here.get(), again), again);
   EXPECT_FALSE(table.Find(Name(again)).has_value()) << "another socket under its number";
@@ -67,7 +67,7 @@ TEST(IdentityTable, NumbersGoRoundBeforeOneIsUsedAgain) {
   std::vector<int> numbers;
   for (int i = 0; i < 6; ++i) {
     Pair pair = MakePair();
-    const int number = *table.Admit(std::move(pair.here), PeerOf(1), Door::kShims, 10);
+    const int number = *table.Admit(pair.here, PeerOf(1), Door::kShims, 10);
     numbers.push_back(number);
     close(number);
   }
@@ -77,14 +77,14 @@ TEST(IdentityTable, NumbersGoRoundBeforeOneIsUsedAgain) {
 TEST(IdentityTable, AUserHasOnlySoManyConnections) {
   IdentityTable table(400, 420);
   Pair a = MakePair(), b = MakePair(), c = MakePair(), d = MakePair();
-  const int first = *table.Admit(std::move(a.here), PeerOf(1), Door::kShims, 2);
-  const int second = *table.Admit(std::move(b.here), PeerOf(1), Door::kShims, 2);
-  EXPECT_EQ(table.Admit(std::move(c.here), PeerOf(1), Door::kShims, 2).status().code(),
+  const int first = *table.Admit(a.here, PeerOf(1), Door::kShims, 2);
+  const int second = *table.Admit(b.here, PeerOf(1), Door::kShims, 2);
+  EXPECT_EQ(table.Admit(c.here, PeerOf(1), Door::kShims, 2).status().code(),
             absl::StatusCode::kResourceExhausted);
-  const int other = *table.Admit(std::move(d.here), PeerOf(2), Door::kShims, 2);
+  const int other = *table.Admit(d.here, PeerOf(2), Door::kShims, 2);
   close(first);
   Pair e = MakePair();
-  const auto third = table.Admit(std::move(e.here), PeerOf(1), Door::kShims, 2);
+  const auto third = table.Admit(e.here, PeerOf(1), Door::kShims, 2);
   EXPECT_TRUE(third.ok()) << "a closed one counts no more";
   for (int number : {second, other, *third}) close(number);
 }
@@ -92,10 +92,10 @@ TEST(IdentityTable, AUserHasOnlySoManyConnections) {
 TEST(IdentityTable, ConnectionsOfShimsLeaveTheirUserTheOperatorsDoor) {
   IdentityTable table(400, 420);
   Pair a = MakePair(), b = MakePair(), c = MakePair();
-  const UniqueFd shim(*table.Admit(std::move(a.here), PeerOf(0), Door::kShims, 1));
-  const auto operators = table.Admit(std::move(b.here), PeerOf(0), Door::kOperators, 1);
+  const UniqueFd shim(*table.Admit(a.here, PeerOf(0), Door::kShims, 1));
+  const auto operators = table.Admit(b.here, PeerOf(0), Door::kOperators, 1);
   ASSERT_TRUE(operators.ok()) << operators.status();
-  EXPECT_EQ(table.Admit(std::move(c.here), PeerOf(0), Door::kOperators, 1).status().code(),
+  EXPECT_EQ(table.Admit(c.here, PeerOf(0), Door::kOperators, 1).status().code(),
             absl::StatusCode::kResourceExhausted);
   close(*operators);
 }
@@ -103,9 +103,9 @@ TEST(IdentityTable, ConnectionsOfShimsLeaveTheirUserTheOperatorsDoor) {
 TEST(IdentityTable, AFullRangeIsExhausted) {
   IdentityTable table(400, 402);
   Pair a = MakePair(), b = MakePair(), c = MakePair();
-  const int first = *table.Admit(std::move(a.here), PeerOf(1), Door::kShims, 10);
-  const int second = *table.Admit(std::move(b.here), PeerOf(1), Door::kShims, 10);
-  EXPECT_EQ(table.Admit(std::move(c.here), PeerOf(1), Door::kShims, 10).status().code(),
+  const int first = *table.Admit(a.here, PeerOf(1), Door::kShims, 10);
+  const int second = *table.Admit(b.here, PeerOf(1), Door::kShims, 10);
+  EXPECT_EQ(table.Admit(c.here, PeerOf(1), Door::kShims, 10).status().code(),
             absl::StatusCode::kResourceExhausted);
   close(first);
   close(second);
