@@ -32,7 +32,7 @@ int Become(const ChildCommand& command, char* const* arguments, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
+  for (const int ignored : {SIGPIPE, SIGXFSZ}) signal(ignored, SIG_DFL);
   if (!command.log.empty()) {
     const int log = open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);

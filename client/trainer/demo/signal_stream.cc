@@ -11,7 +11,7 @@ namespace blazed::trainer {
 SignalStream::SignalStream() {
   sigset_t taken;
   sigemptyset(&taken);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&taken, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&taken, signal);
   sigprocmask(SIG_BLOCK, &taken, nullptr);
   descriptor_ = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -6,8 +6,8 @@
 
 namespace blazed::trainer {
 
-// SIGINT, SIGTERM and SIGHUP of this process as a stream to poll, so that none is lost between a
-// look and a wait. Make one, on the main thread, before any other thread or child.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT of this process as a stream to poll, so that none is lost
+// between a look and a wait. Make one, on the main thread, before any other thread or child.
 class SignalStream {
  public:
   SignalStream();

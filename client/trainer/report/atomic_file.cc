@@ -1,23 +1,45 @@
 #include "client/trainer/report/atomic_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace blazed::trainer {
 namespace {
 
+constexpr int kMostLinks = 40;  // the kernel's own limit
+
+// Where the bytes of a report go.
+struct Place {
+  enum class Kind {
+    kFile,    // regular or absent: replaced whole
+    kStream,  // a node that must stay what it is: written into
+  };
+  Kind kind = Kind::kFile;
+  std::string path;  // of a file: behind all links
+};
+
+absl::Status Refused(const std::string& path, absl::string_view why) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot write ", path, ": ", why, "; name a writable place with --report"));
+}
+
 absl::Status CannotWrite(const std::string& path, int error) {
-  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(error),
-                                             "; name a writable place with --report"));
+  // What the kernel answers where a FIFO has no reader reads like something else.
+  return Refused(path, error == ENXIO ? "nobody reads it" : std::strerror(error));
 }
 
 std::string FolderOf(const std::string& path) {
@@ -25,12 +47,50 @@ std::string FolderOf(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// Links below /proc lead to what a descriptor has open, whatever their text says.
+bool LiesInProc(const std::string& path) {
+  struct statfs info = {};
+  return statfs(FolderOf(path).c_str(), &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
+
+absl::StatusOr<Place> PlaceOf(const std::string& path, const std::string& at, mode_t mode) {
+  if (S_ISREG(mode)) return Place{Place::Kind::kFile, at};
+  if (S_ISCHR(mode) || S_ISFIFO(mode)) return Place{Place::Kind::kStream, at};
+  if (S_ISDIR(mode)) return CannotWrite(path, EISDIR);
+  return Refused(path, S_ISBLK(mode) ? "it is a block device" : "it is a socket");
+}
+
+absl::StatusOr<Place> FindPlace(const std::string& path) {
+  struct stat info = {};
+  // By the kernel first: it alone knows which links may not be followed.
+  if (stat(path.c_str(), &info) != 0 && errno != ENOENT) return CannotWrite(path, errno);
+  std::string at = path;
+  for (int hop = 0; hop < kMostLinks; ++hop) {
+    if (lstat(at.c_str(), &info) != 0) {
+      if (errno == ENOENT) return Place{Place::Kind::kFile, at};
+      return CannotWrite(path, errno);
+    }
+    if (!S_ISLNK(info.st_mode)) return PlaceOf(path, at, info.st_mode);
+    if (LiesInProc(at)) return Place{Place::Kind::kStream, at};
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(at, error);
+    if (error) return CannotWrite(path, error.value());
+    at = (std::filesystem::path(FolderOf(at)) / target).string();
+  }
+  return CannotWrite(path, ELOOP);
+}
+
 bool WriteAll(int fd, absl::string_view content) {
   while (!content.empty()) {
     const ssize_t count = write(fd, content.data(), content.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    content.remove_prefix(static_cast<size_t>(count));
+    if (count >= 0) {
+      content.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      pollfd waiting = {fd, POLLOUT, 0};
+      poll(&waiting, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
   }
   return true;
 }
@@ -50,9 +110,38 @@ void SyncFolder(const std::string& folder) {
   close(fd);
 }
 
-}  // namespace
+// The output or error stream of this process where `path` is the same: a second opening would start
+// at the front of a file, and a socket cannot be opened at all. -1 where it is another.
+int OwnStream(const std::string& path) {
+  struct stat wanted = {};
+  if (stat(path.c_str(), &wanted) != 0) return -1;
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own = {};
+    if (fstat(fd, &own) != 0 || own.st_dev != wanted.st_dev || own.st_ino != wanted.st_ino) {
+      continue;
+    }
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return fd;
+  }
+  return -1;
+}
 
-absl::Status WriteAtomically(const std::string& path, absl::string_view content) {
+int OpenStream(const std::string& path) {
+  if (const int own = OwnStream(path); own >= 0) return fcntl(own, F_DUPFD_CLOEXEC, 0);
+  // Non-blocking only while it is opened, so that a FIFO without a reader is an error.
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
+  return fd;
+}
+
+absl::Status WriteInto(const std::string& path, absl::string_view content) {
+  const int fd = OpenStream(path);
+  if (fd < 0) return CannotWrite(path, errno);
+  int error = WriteAll(fd, content) ? 0 : errno;
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
+}
+
+absl::Status Replace(const std::string& path, absl::string_view content) {
   std::string temporary = absl::StrCat(path, ".XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return CannotWrite(path, errno);
@@ -68,10 +157,23 @@ absl::Status WriteAtomically(const std::string& path, absl::string_view content)
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status WriteAtomically(const std::string& path, absl::string_view content) {
+  const absl::StatusOr<Place> place = FindPlace(path);
+  if (!place.ok()) return place.status();
+  return place->kind == Place::Kind::kFile ? Replace(place->path, content)
+                                           : WriteInto(path, content);
+}
+
 absl::Status CheckWritable(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return CannotWrite(path, EISDIR);
-  if (access(FolderOf(path).c_str(), W_OK | X_OK) != 0) return CannotWrite(path, errno);
+  const absl::StatusOr<Place> place = FindPlace(path);
+  if (!place.ok()) return place.status();
+  if (place->kind == Place::Kind::kStream) {
+    if (OwnStream(path) >= 0 || access(path.c_str(), W_OK) == 0) return absl::OkStatus();
+    return CannotWrite(path, errno);
+  }
+  if (access(FolderOf(place->path).c_str(), W_OK | X_OK) != 0) return CannotWrite(path, errno);
   return absl::OkStatus();
 }
 

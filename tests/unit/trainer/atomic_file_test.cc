@@ -1,9 +1,19 @@
 #include "client/trainer/report/atomic_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "client/trainer/signals.h"
 
 #include "tests/unit/trainer/temp_folder.h"
 
@@ -43,6 +53,119 @@ TEST(AtomicFile, TheUsersUsualModeApplies) {
   ASSERT_TRUE(WriteAtomically(path, "{}").ok());
   EXPECT_EQ(std::filesystem::status(path).permissions(),
             std::filesystem::status(usual).permissions());
+}
+
+mode_t TypeOf(const std::string& path) {
+  struct stat info = {};
+  EXPECT_EQ(lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode & S_IFMT;
+}
+
+TEST(AtomicFile, ALinkStaysALinkAndItsTargetIsReplaced) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.At("there"));
+  folder.Write("there/target.json", "earlier");
+  std::filesystem::create_symlink("there/target.json", folder.At("link"));
+  std::filesystem::create_symlink("link", folder.At("link_to_link"));
+  ASSERT_TRUE(CheckWritable(folder.At("link_to_link")).ok());
+  ASSERT_TRUE(WriteAtomically(folder.At("link_to_link"), "{}").ok());
+  EXPECT_EQ(TypeOf(folder.At("link")), static_cast<mode_t>(S_IFLNK));
+  EXPECT_EQ(TypeOf(folder.At("link_to_link")), static_cast<mode_t>(S_IFLNK));
+  EXPECT_EQ(TempFolder::Read(folder.At("there/target.json")), "{}");
+  EXPECT_EQ(FilesIn(folder.At("there")), 1u);
+}
+
+TEST(AtomicFile, ALinkToNothingMakesItsTarget) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("absent.json", folder.At("link"));
+  ASSERT_TRUE(WriteAtomically(folder.At("link"), "{}").ok());
+  EXPECT_EQ(TypeOf(folder.At("link")), static_cast<mode_t>(S_IFLNK));
+  EXPECT_EQ(TempFolder::Read(folder.At("absent.json")), "{}");
+}
+
+TEST(AtomicFile, LinksThatLeadNowhereAreFoundBeforeTheRun) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("a", folder.At("b"));
+  std::filesystem::create_symlink("b", folder.At("a"));
+  std::filesystem::create_symlink("absent/r.json", folder.At("c"));
+  EXPECT_FALSE(CheckWritable(folder.At("a")).ok());
+  EXPECT_FALSE(CheckWritable(folder.At("c")).ok());
+  EXPECT_FALSE(WriteAtomically(folder.At("a"), "{}").ok());
+}
+
+TEST(AtomicFile, AFifoStaysAFifoAndItsReaderGetsTheContent) {
+  const TempFolder folder;
+  const std::string fifo = folder.At("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_TRUE(CheckWritable(fifo).ok());
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  EXPECT_EQ(WriteAtomically(fifo, "{}").message(), "");
+  char got[8] = {};
+  EXPECT_EQ(read(reader, got, sizeof got), 2);
+  EXPECT_STREQ(got, "{}");
+  close(reader);
+  EXPECT_EQ(TypeOf(fifo), static_cast<mode_t>(S_IFIFO));
+  EXPECT_EQ(FilesIn(folder.path()), 1u);
+}
+
+TEST(AtomicFile, AFifoThatNobodyReadsIsAnErrorAndNoWait) {
+  const TempFolder folder;
+  const std::string fifo = folder.At("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THAT(std::string(WriteAtomically(fifo, "{}").message()), HasSubstr("nobody reads it"));
+  EXPECT_EQ(TypeOf(fifo), static_cast<mode_t>(S_IFIFO));
+}
+
+TEST(AtomicFile, ACharacterDeviceStaysADevice) {
+  const TempFolder folder;
+  const std::string device = folder.At("null");
+  if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) {
+    GTEST_SKIP() << "this user may make no device node: " << std::strerror(errno);
+  }
+  EXPECT_TRUE(CheckWritable(device).ok());
+  // Where devices are mounted without effect the bytes are refused; the node stays all the same.
+  const absl::Status written = WriteAtomically(device, "{}");
+  EXPECT_THAT(std::string(written.message()), testing::AnyOf("", HasSubstr(device)));
+  EXPECT_EQ(TypeOf(device), static_cast<mode_t>(S_IFCHR));
+  EXPECT_EQ(FilesIn(folder.path()), 1u);
+}
+
+TEST(AtomicFile, ADescriptorsNameIsWrittenIntoBehindWhatIsThere) {
+  const TempFolder folder;
+  const std::string path = folder.Write("out.txt", "text\n");
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  const std::string name = absl::StrCat("/proc/self/fd/", fd);
+  std::filesystem::create_symlink(name, folder.At("stdout"));
+  EXPECT_TRUE(CheckWritable(folder.At("stdout")).ok());
+  EXPECT_EQ(WriteAtomically(folder.At("stdout"), "{}").message(), "");
+  close(fd);
+  EXPECT_EQ(TempFolder::Read(path), "text\n{}");
+  EXPECT_EQ(TypeOf(folder.At("stdout")), static_cast<mode_t>(S_IFLNK));
+}
+
+TEST(AtomicFile, ASocketIsRefusedBeforeTheRun) {
+  const TempFolder folder;
+  const std::string path = folder.At("socket");
+  ASSERT_EQ(mknod(path.c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_THAT(std::string(CheckWritable(path).message()), HasSubstr("it is a socket"));
+  EXPECT_FALSE(WriteAtomically(path, "{}").ok());
+  EXPECT_EQ(TypeOf(path), static_cast<mode_t>(S_IFSOCK));
+}
+
+// In a process of its own: the limit and the signals are the process's.
+TEST(AtomicFile, ALimitOnTheFileSizeIsAnErrorThatLeavesNothing) {
+  const TempFolder folder;
+  const auto write_under_limit = [&] {
+    const rlimit limit = {1, 1};
+    InstallSignals();
+    const bool limited = setrlimit(RLIMIT_FSIZE, &limit) == 0;
+    const bool refused = !WriteAtomically(folder.At("r.json"), "a report").ok();
+    _exit(limited && refused ? 0 : 1);
+  };
+  EXPECT_EXIT(write_under_limit(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(FilesIn(folder.path()), 0u);
 }
 
 TEST(AtomicFile, AnUnwritablePlaceIsFoundBeforeTheRun) {
