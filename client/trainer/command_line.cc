@@ -1,8 +1,14 @@
 #include "client/trainer/command_line.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cctype>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "blazed_version.h"
+#include "client/trainer/terminal.h"
 
 namespace blazed::trainer {
 
@@ -32,6 +38,36 @@ bool ReadCommandLine(CLI::App& app, int argc, const char* const* argv, Ending* e
     *ending = WrongUsage(app, error.what());
   }
   return false;
+}
+
+int PrintEnding(absl::string_view program, const Ending& ending) {
+  const absl::Status printed = PrintText(ending.to_stdout);
+  WriteText(STDERR_FILENO, ending.to_stderr);
+  if (printed.ok()) return ending.exit_code;
+  WriteText(STDERR_FILENO, absl::StrCat(program, ": ", printed.message(), "\n"));
+  return 1;
+}
+
+CLI::Option* AddCount(CLI::App& app, const std::string& flag, uint64_t* target,
+                      const std::string& help) {
+  const CLI::Validator whole(
+      [](std::string& text) {
+        uint64_t value = 0;
+        const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+        if (digits && absl::SimpleAtoi(text, &value)) return std::string();
+        return absl::StrCat("value ", text, " is no whole number from 0 to ", UINT64_MAX);
+      },
+      "");
+  return app.add_option(flag, *target, help)->check(whole)->type_name("N")->capture_default_str();
+}
+
+CLI::Validator NotEmpty() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return std::string(text.empty() ? "the value is empty; leave the flag out or name one"
+                                        : "");
+      },
+      "");
 }
 
 }  // namespace blazed::trainer

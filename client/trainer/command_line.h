@@ -1,12 +1,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 
 namespace blazed::trainer {
 
@@ -57,6 +59,17 @@ struct Ending {
 
 // Reads the command line into the app's targets. True: go on. False: print `ending` and exit.
 bool ReadCommandLine(CLI::App& app, int argc, const char* const* argv, Ending* ending);
+
+// Prints an ending and gives the program's exit code: its own, or 1 where standard output lost it.
+int PrintEnding(absl::string_view program, const Ending& ending);
+
+// Digits only, and no more than fits: the library would read -1 as the largest number and a larger
+// one as the largest.
+CLI::Option* AddCount(CLI::App& app, const std::string& flag, uint64_t* target,
+                      const std::string& help);
+
+// A value that is given but empty is most often a shell variable that was never set.
+CLI::Validator NotEmpty();
 
 // A problem with the command line that the parser could not see, worded like its own.
 Ending WrongUsage(const CLI::App& app, std::string sentence);

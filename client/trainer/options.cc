@@ -1,8 +1,5 @@
 #include "client/trainer/options.h"
 
-#include <algorithm>
-
-#include "absl/strings/ascii.h"
 #include "client/trainer/text.h"
 
 namespace blazed::trainer {
@@ -96,18 +93,9 @@ void AddRun(CLI::App& app, TrainOptions& options) {
       ->type_name("N");
   app.add_option("--text", options.texts,
                  std::string("text to train on, several are joined [") + kDefaultTextFolder + "]")
+      ->check(NotEmpty())
       ->type_name("PATH");
-  // The library would read -1 as the largest number.
-  const CLI::Validator digits(
-      [](std::string& text) {
-        const bool all = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
-        return all ? std::string() : absl::StrCat("value ", text, " is no whole number from 0 on");
-      },
-      "");
-  app.add_option("--seed", options.seed, "start of parameters and batches")
-      ->check(digits)
-      ->type_name("N")
-      ->capture_default_str();
+  AddCount(app, "--seed", &options.seed, "start of parameters and batches");
 }
 
 void AddRest(CLI::App& app, TrainOptions& options) {
@@ -116,10 +104,13 @@ void AddRest(CLI::App& app, TrainOptions& options) {
       ->check(CLI::Range(int64_t{0}, kMostMemoryMib))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--report", options.report, "write the report as JSON")->type_name("FILE.json");
+  app.add_option("--report", options.report, "write the report as JSON")
+      ->check(NotEmpty())
+      ->type_name("FILE.json");
   app.add_option("--socket", options.socket, "the daemon's socket, path or unix: URI")
+      ->check(NotEmpty())
       ->type_name("PATH");
-  app.add_option("--job", options.job, "name of the job")->type_name("ID");
+  app.add_option("--job", options.job, "name of the job")->check(NotEmpty())->type_name("ID");
   AddChoice(app, "--role", &options.role, Roles(), "the job's place in a report of two");
 }
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace blazed::trainer {
@@ -35,7 +37,7 @@ int ColumnsOf(int fd, int otherwise) {
   return size.ws_col;
 }
 
-void WriteText(int fd, absl::string_view text) {
+bool WriteText(int fd, absl::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(fd, text.data(), text.size());
     if (count > 0) {
@@ -44,9 +46,17 @@ void WriteText(int fd, absl::string_view text) {
       pollfd waiting = {fd, POLLOUT, 0};
       poll(&waiting, 1, -1);
     } else if (errno != EINTR) {
-      return;
+      return errno == EPIPE;
     }
   }
+  return true;
+}
+
+absl::Status PrintText(absl::string_view text) {
+  if (WriteText(STDOUT_FILENO, text)) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("cannot write to standard output: ", std::strerror(errno),
+                   "; free space there or send it elsewhere"));
 }
 
 void HideCursor(int fd) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
 namespace blazed::trainer {
@@ -16,8 +17,11 @@ Display DisplayOf(int fd);
 int ColumnsOf(int fd, int otherwise);
 
 // Writes all of `text` in as few calls as the kernel allows. A reader that went away is no error:
-// the job goes on.
-void WriteText(int fd, absl::string_view text);
+// the job goes on. False where text was lost for another reason, errno says which.
+bool WriteText(int fd, absl::string_view text);
+
+// Writes to standard output; UNAVAILABLE, with the caller's move, where text was lost.
+absl::Status PrintText(absl::string_view text);
 
 // Hides and shows the cursor of a live terminal. A hidden one is shown again by a second signal as
 // well (signals.h), so that no way out leaves it hidden.

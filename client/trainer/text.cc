@@ -24,7 +24,7 @@ absl::Status CannotRead(const std::string& path, int error) {
                    "; name a readable file with --text");
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(sentence);
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(sentence);
-  return absl::InvalidArgumentError(sentence);
+  return absl::FailedPreconditionError(sentence);
 }
 
 absl::Status AppendFile(const std::string& path, std::string* text) {
@@ -35,11 +35,11 @@ absl::Status AppendFile(const std::string& path, std::string* text) {
   struct stat info = {};
   if (fstat(fd, &info) != 0) return CannotRead(path, errno);
   if (S_ISDIR(info.st_mode)) {
-    return absl::InvalidArgumentError(
+    return absl::FailedPreconditionError(
         absl::StrCat("the text ", path, " is a folder; name the files in it with --text"));
   }
   if (!S_ISREG(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::FailedPreconditionError(absl::StrCat(
         "the text ", path, " is not a regular file; name a readable file with --text"));
   }
   std::string block(kReadBytes, '\0');
@@ -82,7 +82,7 @@ absl::StatusOr<std::string> ReadTexts(const std::vector<std::string>& paths) {
     const size_t before = text.size();
     if (absl::Status status = AppendFile(path, &text); !status.ok()) return status;
     if (text.size() == before) {
-      return absl::InvalidArgumentError(
+      return absl::FailedPreconditionError(
           absl::StrCat("the text ", path, " is empty; name one with content with --text"));
     }
     if (text.back() != '\n' && &path != &paths.back()) text.push_back('\n');

@@ -20,8 +20,9 @@ inline constexpr char kDefaultTextFolder[] = "/usr/share/common-licenses";
 absl::StatusOr<std::vector<std::string>> TextsIn(const std::string& folder);
 
 // All files of `paths` joined in the order given, one line break between two. Errors name the file
-// and the caller's move: NOT_FOUND (no such file), INVALID_ARGUMENT (a folder, a device, an empty
-// text), PERMISSION_DENIED, RESOURCE_EXHAUSTED (more than kMaxTextBytes in all).
+// and the caller's move: NOT_FOUND (no such file), FAILED_PRECONDITION (a folder, a device, an
+// empty text), PERMISSION_DENIED, RESOURCE_EXHAUSTED (more than kMaxTextBytes in all). None is
+// INVALID_ARGUMENT: the flag was right, what lies there was not.
 absl::StatusOr<std::string> ReadTexts(const std::vector<std::string>& paths);
 
 }  // namespace blazed::trainer

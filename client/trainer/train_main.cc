@@ -37,12 +37,15 @@ int Run(const TrainOptions& options) {
   if (!report.ok()) {
     return Fail(report.status(), absl::IsInvalidArgument(report.status()) ? kWrongUsage : kFailed);
   }
-  WriteText(STDOUT_FILENO,
-            absl::StrCat("\n", RenderReport(*report, ColumnsOf(STDOUT_FILENO, kPlainColumns))));
-  if (options.report.empty()) return 0;
-  const absl::Status written = WriteAtomically(
-      options.report, report->dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  return written.ok() ? 0 : Fail(written, kFailed);
+  // Lost text must not cost the file as well.
+  const absl::Status printed =
+      PrintText(absl::StrCat("\n", RenderReport(*report, ColumnsOf(STDOUT_FILENO, kPlainColumns))));
+  if (!options.report.empty()) {
+    const absl::Status written = WriteAtomically(
+        options.report, report->dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (!written.ok()) return Fail(written, kFailed);
+  }
+  return printed.ok() ? 0 : Fail(printed, kFailed);
 }
 
 }  // namespace
@@ -52,9 +55,7 @@ int main(int argc, char** argv) {
   using namespace blazed::trainer;
   const auto parsed = ParseTrainCommandLine(argc, argv);
   if (const Ending* ending = std::get_if<Ending>(&parsed)) {
-    WriteText(STDOUT_FILENO, ending->to_stdout);
-    WriteText(STDERR_FILENO, ending->to_stderr);
-    return ending->exit_code;
+    return PrintEnding("blaze-train", *ending);
   }
   InstallSignals();
   return Run(std::get<TrainOptions>(parsed));

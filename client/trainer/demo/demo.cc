@@ -27,6 +27,9 @@ namespace {
 constexpr double kFirstShare = 0.8;
 constexpr int64_t kLeastSeconds = 5;
 
+constexpr int kWrongUsage = 2;  // a job's exit code
+
+// Where a line is lost the jobs go on; what they found is checked at the end.
 void Say(absl::string_view text) { WriteText(STDOUT_FILENO, absl::StrCat(text, "\n")); }
 
 absl::StatusOr<std::string> OwnFolder() {
@@ -98,6 +101,10 @@ absl::StatusOr<Json> Demo::RunJob(const char* role, PrivateDaemon* daemon, int64
   auto child = ChildProcess::Start(command);
   if (!child.ok()) return child.status();
   signals_.WaitFor(&*child);
+  if (child->exit_code() == kWrongUsage) {
+    // The job has said what is wrong; its flags are this program's.
+    return absl::InvalidArgumentError(absl::StrCat("the ", role, " job refuses; see --help"));
+  }
   if (child->exit_code() != 0) {
     return absl::AbortedError(absl::StrCat("the ", role, " job ", child->HowItEnded()));
   }
@@ -107,17 +114,21 @@ absl::StatusOr<Json> Demo::RunJob(const char* role, PrivateDaemon* daemon, int64
 
 absl::Status Demo::Conclude(const std::vector<Json>& reports) {
   const Json merged = MergeReports(reports);
+  absl::Status printed;
   if (reports.size() == 2) {
-    Say("");
-    Say(RenderComparison(ReadJob(merged["jobs"][0]), ReadJob(merged["jobs"][1]),
-                         ColumnsOf(STDOUT_FILENO, kPlainColumns)));
+    printed = PrintText(
+        absl::StrCat("\n",
+                     RenderComparison(ReadJob(merged["jobs"][0]), ReadJob(merged["jobs"][1]),
+                                      ColumnsOf(STDOUT_FILENO, kPlainColumns)),
+                     "\n"));
   }
   if (options_.keep == Keep::kYes) Say(absl::StrCat("store and log are kept in ", place_.path()));
-  if (options_.report.empty()) return absl::OkStatus();
-  absl::Status written = WriteAtomically(
+  if (options_.report.empty()) return printed;
+  const absl::Status written = WriteAtomically(
       options_.report, merged.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (written.ok()) Say(absl::StrCat("report: ", options_.report));
-  return written;
+  if (!written.ok()) return written;
+  Say(absl::StrCat("report: ", options_.report));
+  return printed;
 }
 
 absl::Status Demo::Run() {

@@ -23,16 +23,14 @@ std::variant<DemoOptions, Ending> ParseDemoCommandLine(int argc, const char* con
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--text", options.texts, "text to train on, several are joined")
+      ->check(NotEmpty())
       ->type_name("PATH");
   app.add_option("--contract", options.contract,
                  "how strictly a plan's numbers must agree with the default plan's")
       ->check(CLI::IsMember({"bitwise", "rounding", "prediction"}))
       ->type_name("bitwise|rounding|prediction")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "start of parameters and batches")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
-      ->capture_default_str();
+  AddCount(app, "--seed", &options.seed, "start of parameters and batches");
   app.add_option("--steps", options.steps, "steps a job trains, at most")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
       ->type_name("N")
@@ -42,6 +40,7 @@ std::variant<DemoOptions, Ending> ParseDemoCommandLine(int argc, const char* con
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--report", options.report, "write both jobs' report as JSON")
+      ->check(NotEmpty())
       ->type_name("FILE.json");
   app.add_flag("--keep", keep, "keep the daemon's store and log and say where they are");
   Ending ending;

@@ -8,9 +8,8 @@ namespace blazed::workloads {
 
 absl::StatusOr<Corpus> Corpus::FromText(std::string_view text, int64_t minimum) {
   if (static_cast<int64_t>(text.size()) < minimum) {
-    return absl::InvalidArgumentError(absl::StrCat("the text has ", text.size(),
-                                                   " characters, fewer than the ", minimum,
-                                                   " a batch needs; give a longer text"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the text has ", text.size(), " characters, fewer than the ", minimum, " a batch needs"));
   }
   std::array<bool, 256> present = {};
   for (const char c : text) present[static_cast<unsigned char>(c)] = true;

@@ -119,5 +119,13 @@ TEST_F(DemoRun, AnUnreadableTextIsOneSentenceAndAnError) {
   ExpectNothingLeft();
 }
 
+TEST_F(DemoRun, WhatItsJobRefusesAsWrongUsageIsItsOwnWrongUsage) {
+  auto demo = Start({"--workload", "nothing"});
+  ASSERT_TRUE(demo.ok()) << demo.status();
+  ASSERT_TRUE(demo->EndedWithin(kPatience));
+  EXPECT_EQ(demo->exit_code(), 2);
+  ExpectNothingLeft();
+}
+
 }  // namespace
 }  // namespace blazed::trainer

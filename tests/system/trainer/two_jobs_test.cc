@@ -106,6 +106,7 @@ TEST_F(TwoJobs, WrongUsageAndFailureEndWithTheirCodes) {
   EXPECT_EQ(RunTrain({"--workload", "nothing"}), 2);
   EXPECT_EQ(RunTrain({"--device", "cuda"}), 1);
   EXPECT_EQ(RunTrain({"--workload", "attention", "--text", folder_.At("absent")}), 1);
+  EXPECT_EQ(RunTrain({"--workload", "attention", "--text", folder_.path()}), 1);
   EXPECT_THAT(TempFolder::Read(log()), HasSubstr("no CUDA device engine"));
 }
 

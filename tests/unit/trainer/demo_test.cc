@@ -113,16 +113,22 @@ TEST(DemoOptions, FlagsAndTheirLimits) {
   ASSERT_TRUE(std::holds_alternative<DemoOptions>(good));
   EXPECT_EQ(std::get<DemoOptions>(good).keep, Keep::kYes);
   EXPECT_EQ(std::get<DemoOptions>(good).minutes, 1.5);
-  for (const auto& arguments : std::vector<std::vector<const char*>>{{"--minutes", "0"},
-                                                                     {"--minutes", "-1"},
-                                                                     {"--minutes", "nan"},
-                                                                     {"--steps", "0"},
-                                                                     {"--seed", "-1"},
-                                                                     {"--contract", "exact"},
-                                                                     {"--unknown"}}) {
+  for (const auto& arguments :
+       std::vector<std::vector<const char*>>{{"--minutes", "0"},
+                                             {"--minutes", "-1"},
+                                             {"--minutes", "nan"},
+                                             {"--steps", "0"},
+                                             {"--seed", "-1"},
+                                             {"--seed", "18446744073709551616"},
+                                             {"--report", ""},
+                                             {"--text", ""},
+                                             {"--contract", "exact"},
+                                             {"--unknown"}}) {
     const auto bad = parse(arguments);
     ASSERT_TRUE(std::holds_alternative<Ending>(bad)) << arguments[0];
     EXPECT_EQ(std::get<Ending>(bad).exit_code, 2);
+    // A range of the library's own is written out with hundreds of digits.
+    EXPECT_LT(std::get<Ending>(bad).to_stderr.size(), 200u) << std::get<Ending>(bad).to_stderr;
   }
 }
 

@@ -67,18 +67,27 @@ TEST(Options, EveryFlagOfTheDesignIsUnderstood) {
 }
 
 TEST(Options, WrongUsageIsOneLowerCaseSentenceWithTheNextMoveAndCodeTwo) {
-  for (const auto& arguments : std::vector<std::vector<const char*>>{{"--frobnicate"},
-                                                                     {"positional"},
-                                                                     {"--plan", "fast"},
-                                                                     {"--device", "tpu"},
-                                                                     {"--steps", "0"},
-                                                                     {"--steps", "-5"},
-                                                                     {"--steps", "many"},
-                                                                     {"--steps", "1e99"},
-                                                                     {"--seed", "-1"},
-                                                                     {"--width", "0"},
-                                                                     {"--seconds", "inf"},
-                                                                     {"--report"}}) {
+  for (const auto& arguments :
+       std::vector<std::vector<const char*>>{{"--frobnicate"},
+                                             {"positional"},
+                                             {"--plan", "fast"},
+                                             {"--device", "tpu"},
+                                             {"--steps", "0"},
+                                             {"--steps", "-5"},
+                                             {"--steps", "many"},
+                                             {"--steps", "1e99"},
+                                             {"--seed", "-1"},
+                                             {"--seed", "18446744073709551616"},
+                                             {"--seed", "99999999999999999999"},
+                                             {"--seed", ""},
+                                             {"--report", ""},
+                                             {"--report="},
+                                             {"--socket", ""},
+                                             {"--job", ""},
+                                             {"--text", ""},
+                                             {"--width", "0"},
+                                             {"--seconds", "inf"},
+                                             {"--report"}}) {
     SCOPED_TRACE(arguments[0]);
     const Ending ending = Bad(arguments);
     EXPECT_EQ(ending.exit_code, 2);
@@ -88,6 +97,9 @@ TEST(Options, WrongUsageIsOneLowerCaseSentenceWithTheNextMoveAndCodeTwo) {
     EXPECT_EQ(std::count(ending.to_stderr.begin(), ending.to_stderr.end(), '\n'), 1)
         << ending.to_stderr;
   }
+  EXPECT_THAT(Bad({"--seed", "99999999999999999999"}).to_stderr,
+              HasSubstr("no whole number from 0 to 18446744073709551615"));
+  EXPECT_THAT(Bad({"--report", ""}).to_stderr, HasSubstr("the value is empty"));
   EXPECT_THAT(Bad({"--plan", "fast"}).to_stderr,
               HasSubstr("unknown value fast, choose one of off, default, none, tune, pinned"));
 }

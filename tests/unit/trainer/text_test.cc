@@ -57,12 +57,12 @@ TEST(Text, EachBadFileIsNamedWithTheCallersMove) {
     EXPECT_THAT(std::string(text.status().message()), HasSubstr("--text"));
   };
   expect(folder.At("absent"), absl::StatusCode::kNotFound, "No such file");
-  expect(folder.path(), absl::StatusCode::kInvalidArgument, "is a folder");
-  expect(folder.Write("empty", ""), absl::StatusCode::kInvalidArgument, "is empty");
-  expect("/dev/null", absl::StatusCode::kInvalidArgument, "not a regular file");
+  expect(folder.path(), absl::StatusCode::kFailedPrecondition, "is a folder");
+  expect(folder.Write("empty", ""), absl::StatusCode::kFailedPrecondition, "is empty");
+  expect("/dev/null", absl::StatusCode::kFailedPrecondition, "not a regular file");
   const std::string pipe = folder.At("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  expect(pipe, absl::StatusCode::kInvalidArgument, "not a regular file");
+  expect(pipe, absl::StatusCode::kFailedPrecondition, "not a regular file");
 }
 
 TEST(Text, AnEmptyFileAmongFullOnesIsRefusedToo) {
