@@ -2,11 +2,11 @@
 // Exit: 0 done, 1 failed, 2 wrong usage.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <variant>
 
-#include "blazed_version.h"
+#include "client/sim/command_line.h"
 #include "client/sim/print.h"
 #include "client/sim/scenarios.h"
 
@@ -23,52 +23,37 @@ void ShowShare(double share) {
   std::fprintf(stderr, "\r%s %3d %%", bar.c_str(), percent);
 }
 
-const Scenario* Find(const std::string& name) {
-  for (const Scenario& scenario : Scenarios()) {
-    if (scenario.name == name) return &scenario;
+// False where standard output lost text.
+bool Print(const std::string& text) {
+  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (!written) {
+    std::fputs(
+        "blaze-sim: cannot write to standard output; free space there or send it elsewhere\n",
+        stderr);
   }
-  return nullptr;
+  return written;
 }
 
-int Run(const Scenario& scenario, uint64_t runs, uint64_t seed, bool json) {
+int Run(const SimOptions& options) {
   const bool people = isatty(STDERR_FILENO) == 1;
-  const auto rows = scenario.run(runs, seed, [&](double share) {
+  const Scenario& scenario = *options.scenario;
+  const uint64_t runs = options.runs == 0 ? scenario.runs : options.runs;
+  const auto rows = scenario.run(runs, options.seed, [&](double share) {
     if (people) ShowShare(share);
   });
   if (people) std::fprintf(stderr, "\r%*s\r", 32, "");
-  const std::string text = json ? ToJson(scenario.name, runs, seed, rows) : ToTable(rows);
-  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  if (!written) std::fputs("blaze-sim: the result could not be written\n", stderr);
-  return written ? 0 : 1;
+  return Print(options.json ? ToJson(scenario.name, runs, options.seed, rows) : ToTable(rows)) ? 0
+                                                                                               : 1;
 }
 
 int Main(int argc, char** argv) {
-  std::string about = "Runs the planner under simulated hosts. Scenarios:\n";
-  for (const Scenario& s : Scenarios()) {
-    about.append("  ").append(s.name).append(": ").append(s.about).append("\n");
+  const auto parsed = ParseSimCommandLine(argc, argv);
+  if (const auto* farewell = std::get_if<Farewell>(&parsed)) {
+    if (farewell->code == 0) return Print(farewell->text) ? 0 : 1;
+    std::fputs(farewell->text.c_str(), stderr);
+    return farewell->code;
   }
-  CLI::App app(about, "blaze-sim");
-  app.set_version_flag("--version", "blaze-sim " BLAZED_VERSION);
-  std::string name;
-  uint64_t runs = 0, seed = 1;
-  bool json = false;
-  app.add_option("scenario", name, "which scenario")->required();
-  app.add_option("--runs", runs, "runs of each row; 0: the scenario's own count")
-      ->check(CLI::Range(0, 1000000));
-  app.add_option("--seed", seed, "one seed, one result");
-  app.add_flag("--json", json, "one JSON object instead of a table");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
-  }
-  const Scenario* scenario = Find(name);
-  if (scenario == nullptr) {
-    std::fprintf(stderr, "blaze-sim: no scenario is called %s, see --help\n", name.c_str());
-    return 2;
-  }
-  return Run(*scenario, runs == 0 ? scenario->runs : runs, seed, json);
+  return Run(std::get<SimOptions>(parsed));
 }
 
 }  // namespace
