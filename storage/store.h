@@ -93,7 +93,9 @@ class Reader {
     EnvironmentRow environment;
     std::optional<planner::ForecastRecord> forecast;
     std::optional<StoredOutcome> outcome;
-    std::optional<StoredSettlement> settlement;  // the one in force for the session's tuning
+    // The one that the session's outcome rests on, in whatever state it is by now. Without an
+    // outcome the one in force for the tuning.
+    std::optional<StoredSettlement> settlement;
     std::vector<StoredPlan> plans;
     std::vector<StoredRace> races;
   };

@@ -59,13 +59,40 @@ std::string OutcomeWord(const Reader::SessionStory& story) {
   return "undecided";
 }
 
-// What the session ran at its end.
-planner::Plan FinalPlan(const Reader::SessionStory& story) {
-  if (const planner::SettlementRecord* basis = Basis(story)) return basis->plan;
-  for (const storage::StoredPlan& plan : story.plans) {
-    if (plan.record.verdict == planner::Verdict::kChampion) return plan.record.plan;
+bool FailedItsProof(const Reader::SessionStory& story, const planner::Plan& plan) {
+  return std::any_of(story.plans.begin(), story.plans.end(), [&](const auto& stored) {
+    const planner::Verdict verdict = stored.record.verdict;
+    return stored.record.plan == plan && (verdict == planner::Verdict::kRejectedDifferent ||
+                                          verdict == planner::Verdict::kRejectedBroken ||
+                                          verdict == planner::Verdict::kRejectedMemory);
+  });
+}
+
+// What a session that settled nothing was left with by its own races. A race for the search is run
+// against the plan in use; one that verifies or replicates a plan is run against the default, and
+// where it is lost the session falls back to that.
+planner::Plan PlanLeftByRaces(const Reader::SessionStory& story) {
+  planner::Plan in_use;
+  for (const storage::StoredRace& race : story.races) {
+    const planner::RaceRecord& record = race.record;
+    if (record.session != story.session.id || record.kind == planner::RaceKind::kDrift) continue;
+    const bool won = record.outcome == planner::RaceOutcome::kWon;
+    const bool undecided = record.outcome == planner::RaceOutcome::kUndecided;
+    if (won) {
+      in_use = record.challenger;
+    } else if (record.kind == planner::RaceKind::kSearch) {
+      in_use = record.champion;
+    } else if (record.kind == planner::RaceKind::kVerification || !undecided) {
+      in_use = {};
+    }
   }
-  return {};
+  return FailedItsProof(story, in_use) ? planner::Plan{} : in_use;
+}
+
+// What the session ran at its end, or runs while it goes on.
+planner::Plan FinalPlan(const Reader::SessionStory& story) {
+  const planner::SettlementRecord* basis = Basis(story);
+  return basis != nullptr ? basis->plan : PlanLeftByRaces(story);
 }
 
 Json EquivalenceOf(const Reader::SessionStory& story, const planner::Plan& plan) {

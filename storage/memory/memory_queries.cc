@@ -185,8 +185,12 @@ absl::StatusOr<Reader::SessionStory> MemoryState::Story(planner::SessionId id) c
   if (forecast != forecasts_.end()) story.forecast = forecast->second;
   const auto outcome = outcomes_.find(id);
   if (outcome != outcomes_.end()) story.outcome = outcome->second;
-  const StoredSettlement* settlement = InForce(session->tuning);
-  if (settlement != nullptr) story.settlement = *settlement;
+  if (story.outcome.has_value()) {
+    const auto found = settlements_.find(static_cast<int64_t>(story.outcome->record.settlement));
+    if (found != settlements_.end()) story.settlement = found->second;
+  } else if (const StoredSettlement* settlement = InForce(session->tuning)) {
+    story.settlement = *settlement;
+  }
   for (const auto& [row, plan] : plans_) {
     if (plan.tuning == session->tuning) story.plans.push_back(plan);
   }

@@ -131,13 +131,26 @@ absl::Status LoadConditions(Connection& db, Reader::SessionStory& story, DamageC
   return status;
 }
 
-absl::Status LoadEvidence(Connection& db, Reader::SessionStory& story, DamageCount& damaged) {
+absl::Status LoadSettlement(Connection& db, Reader::SessionStory& story, DamageCount& damaged) {
   const int64_t tuning = story.session.tuning;
   std::vector<StoredSettlement> settlements;
-  absl::Status status =
-      Take(FindSettlements(db, "WHERE tuning=? AND state=0", {tuning}, damaged), settlements);
+  absl::Status status;
+  if (story.outcome.has_value()) {
+    const auto id = static_cast<int64_t>(story.outcome->record.settlement);
+    status =
+        Take(FindSettlements(db, "WHERE tuning=? AND id=?", {tuning, id}, damaged), settlements);
+  } else {
+    status =
+        Take(FindSettlements(db, "WHERE tuning=? AND state=0", {tuning}, damaged), settlements);
+  }
+  if (status.ok() && !settlements.empty()) story.settlement = std::move(settlements.front());
+  return status;
+}
+
+absl::Status LoadEvidence(Connection& db, Reader::SessionStory& story, DamageCount& damaged) {
+  const int64_t tuning = story.session.tuning;
+  absl::Status status = LoadSettlement(db, story, damaged);
   if (!status.ok()) return status;
-  if (!settlements.empty()) story.settlement = std::move(settlements.front());
   status = Take(FindPlans(db, "WHERE tuning=? ORDER BY id", {tuning}, damaged), story.plans);
   if (!status.ok()) return status;
   return Take(FindRaces(db, "WHERE tuning=? ORDER BY id", {tuning}, damaged), story.races);

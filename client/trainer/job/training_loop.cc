@@ -145,6 +145,14 @@ absl::StatusOr<RunFacts> Loop::Run(const StepObserver& observer) {
   return facts;
 }
 
+// The shim gives no reason while it still hopes for an answer.
+const char* WhyNoAnswer(blz_state state) {
+  return state == BLZ_STATE_ATTACHING || state == BLZ_STATE_RECONNECTING
+             ? "no daemon answered before the job ended; see whether blazed runs and look at its "
+               "log"
+             : "the session ended before a daemon answered";
+}
+
 }  // namespace
 
 absl::StatusOr<RunFacts> Train(const TrainOptions& options, ExecutorHost* host, Session* session,
@@ -161,6 +169,7 @@ SessionFacts LookAt(const Session& session, const fuse::DecisionSpace& space) {
   facts.settled = status.settled != 0;
   facts.settlement = status.settlement;
   if (status.reason != nullptr) facts.reason = status.reason;
+  if (facts.reason.empty() && !facts.attached) facts.reason = WhyNoAnswer(status.state);
   fuse::Plan plan;
   for (size_t i = 0; i < status.champion_choice_count; ++i) {
     plan.push_back({static_cast<int32_t>(status.champion_choices[i].decision),

@@ -1,5 +1,7 @@
 #include "client/trainer/report/build_report.h"
 
+#include <algorithm>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "blazed_version.h"
@@ -23,9 +25,9 @@ struct Answer {
 
 // What the shim alone can say about how the tuning ended.
 Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
-  if (options.plan == PlanMode::kPinned && session.attached) return {"pinned", nullptr, ""};
-  if (options.plan != PlanMode::kTune) return {"off", nullptr, ""};
   if (!session.attached) return {"off", nullptr, session.reason};
+  if (options.plan == PlanMode::kPinned) return {"pinned", nullptr, ""};
+  if (options.plan != PlanMode::kTune) return {"off", nullptr, ""};
   if (session.settled && session.settlement == BLZ_SETTLEMENT_NO_WINNER) {
     return {"no_winner", "no_winner", ""};
   }
@@ -122,7 +124,8 @@ Json RunOf(const RunFacts& run, const SessionFacts& session) {
 // the report stays readable whatever the daemon said.
 void LayOver(const Json& daemon, const Json& head, Json* job) {
   for (const auto& [key, value] : daemon.items()) {
-    if (key == "role" || key == "run") continue;
+    // The shim ran the plan, so it knows best which; the daemon may have heard less.
+    if (key == "role" || key == "run" || key == "plan" || key == "equivalence") continue;
     // A search that raced nothing timed nothing; the trainer's own clock stands in.
     if (key == "default_step_ns" && value.is_null()) continue;
     Json trial = *job;
@@ -131,6 +134,31 @@ void LayOver(const Json& daemon, const Json& head, Json* job) {
     report["jobs"] = Json::array({trial});
     if (CheckReport(report).ok()) *job = std::move(trial);
   }
+}
+
+bool SamePlan(const Json& a, const Json& b) {
+  const auto sorted = [](const Json& plan) {
+    std::vector<std::string> names;
+    for (const Json& name : plan) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  return a.is_array() && b.is_array() && sorted(a) == sorted(b);
+}
+
+// What the daemon found of the plan that the job ran.
+Json EquivalenceOf(const Json& daemon, const Json& job) {
+  if (job["plan"].empty()) return "nothing_to_check";
+  for (const Json& candidate : job["plans"]) {
+    const auto found = candidate.find("equivalence");
+    const bool known = found != candidate.end() && found->is_string();
+    if (known && SamePlan(candidate["plan"], job["plan"])) return *found;
+  }
+  const bool same = daemon.contains("plan") && SamePlan(daemon["plan"], job["plan"]);
+  const bool told = daemon.contains("equivalence") && daemon["equivalence"].is_string();
+  return same && told ? daemon["equivalence"] : Json();
 }
 
 }  // namespace
@@ -159,6 +187,7 @@ Json BuildReport(const TrainOptions& options, const workloads::Workload& workloa
   if (daemon.is_object()) {
     job["reason"] = "";
     LayOver(daemon, report, &job);
+    job["equivalence"] = EquivalenceOf(daemon, job);
   }
   job["run"] = RunOf(run, session);
   report["jobs"] = Json::array({std::move(job)});

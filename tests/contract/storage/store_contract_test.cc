@@ -574,6 +574,12 @@ TEST_P(StoreContract, TellsASessionsWholeStory) {
   EXPECT_THAT(story->plans, SizeIs(1));
   EXPECT_THAT(story->races, SizeIs(1));
   EXPECT_EQ(reader().Story(session + 1).status().code(), absl::StatusCode::kNotFound);
+  // The story keeps the settlement that it ended with, whatever is settled and demoted later.
+  const uint64_t later = *store().PutSettlement(tuning, samples::Settlement());
+  ASSERT_NE(later, id);
+  EXPECT_EQ(reader().Story(session)->settlement->record.id, id);
+  ASSERT_TRUE(store().Demote(later, "slower by now").ok());
+  EXPECT_EQ(reader().Story(session)->settlement->record.id, id);
 }
 
 TEST_P(StoreContract, TellsTheStoryOfASessionThatWasNeverDescribed) {

@@ -1,6 +1,9 @@
 // A daemon that is absent, killed or stopped costs the job nothing but its tuning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -107,6 +110,24 @@ TEST(NoDaemon, TheJobTrainsAndSaysWhyNothingWasTuned) {
   const Json job = RunInProcess(options);
   EXPECT_EQ(job["outcome"], "off");
   EXPECT_NE(job["reason"], "");
+  EXPECT_EQ(TrainingDigest(job), PlainDigest(options));
+}
+
+// Takes connections into its backlog and never says a word, as a stopped daemon does.
+TEST(NoDaemon, OneThatTakesConnectionsAndStaysSilentIsAReasonToo) {
+  const TempFolder folder;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  folder.At("silent").copy(address.sun_path, sizeof address.sun_path - 1);
+  const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  const TrainOptions options = SmallChain(folder.At("silent"), 200);
+  const Json job = RunInProcess(options);
+  close(listener);
+  EXPECT_EQ(job["outcome"], "off");
+  EXPECT_NE(job["reason"], "");
+  EXPECT_NE(job["run"]["shim_reason"], "");
   EXPECT_EQ(TrainingDigest(job), PlainDigest(options));
 }
 

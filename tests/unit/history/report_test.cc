@@ -130,6 +130,76 @@ TEST(Report, DoesNotLendAnUndecidedJobTheSettlementOfAnother) {
   EXPECT_TRUE(job["gain"].is_null());
 }
 
+storage::StoredRace RaceOf(planner::SessionId session, planner::RaceKind kind,
+                           planner::RaceOutcome outcome, planner::Plan champion,
+                           planner::Plan challenger) {
+  storage::StoredRace race;
+  race.tuning = 1;
+  race.record = samples::Race();
+  race.record.session = session;
+  race.record.kind = kind;
+  race.record.outcome = outcome;
+  race.record.champion = std::move(champion);
+  race.record.challenger = std::move(challenger);
+  return race;
+}
+
+// A session that ended, or goes on, with what its races left it.
+storage::Reader::SessionStory Undecided(std::vector<storage::StoredRace> races) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome->record.outcome = planner::Outcome::kUndecided;
+  story.outcome->record.settlement = 0;
+  story.settlement.reset();
+  for (storage::StoredPlan& plan : story.plans) plan.record.verdict = planner::Verdict::kLost;
+  story.plans[0].record.verdict = planner::Verdict::kWon;
+  story.races = std::move(races);
+  return story;
+}
+
+TEST(Report, AnUndecidedSessionRunsThePlanThatWonItsLastRace) {
+  using enum planner::RaceKind;
+  using enum planner::RaceOutcome;
+  const planner::Plan streamed = {{1, 1}}, other = {{0, 1}};
+  const Json kept = Json({"attention/forward=streamed"});
+  const Json none = Json::array();
+  struct Case {
+    const char* what;
+    std::vector<storage::StoredRace> races;
+    Json plan;
+  };
+  const std::vector<Case> cases = {
+      {"no race", {}, none},
+      {"won", {RaceOf(1, kSearch, kWon, {}, streamed)}, kept},
+      {"won, then another lost against it",
+       {RaceOf(1, kSearch, kWon, {}, streamed), RaceOf(1, kSearch, kLost, streamed, other)},
+       kept},
+      {"the champion of an earlier session", {RaceOf(1, kSearch, kLost, streamed, other)}, kept},
+      {"not there when verified",
+       {RaceOf(1, kSearch, kWon, {}, streamed), RaceOf(1, kVerification, kUndecided, {}, streamed)},
+       none},
+      {"lost after its rebuild",
+       {RaceOf(1, kSearch, kWon, {}, streamed), RaceOf(1, kReplication, kLost, {}, streamed)},
+       none},
+      {"neither after its rebuild",
+       {RaceOf(1, kSearch, kWon, {}, streamed), RaceOf(1, kReplication, kUndecided, {}, streamed)},
+       kept},
+      {"won by another session", {RaceOf(2, kSearch, kWon, {}, streamed)}, none},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    storage::Reader::SessionStory story = Undecided(c.races);
+    EXPECT_EQ(JobReport(story)["plan"], c.plan);
+    story.outcome.reset();
+    EXPECT_EQ(JobReport(story)["plan"], c.plan) << "while it goes on";
+    // What the tuning settled later is another session's.
+    story.plans[0].record.verdict = planner::Verdict::kChampion;
+    EXPECT_EQ(JobReport(story)["plan"], c.plan);
+  }
+  storage::Reader::SessionStory rejected = Undecided({RaceOf(1, kSearch, kWon, {}, streamed)});
+  rejected.plans[0].record.verdict = planner::Verdict::kRejectedDifferent;
+  EXPECT_EQ(JobReport(rejected)["plan"], none);
+}
+
 TEST(Report, CountsFinishedRacesWhereThereIsNoOutcomeYet) {
   storage::Reader::SessionStory story = Settled();
   story.outcome.reset();

@@ -117,6 +117,49 @@ TEST(TrainingJob, WithoutADaemonTheReportSaysWhyAndTheJobIsDone) {
   EXPECT_EQ(report["jobs"][0]["run"]["steps"], 12);
 }
 
+TEST(TrainingJob, ADaemonThatStaysSilentIsAReasonInEveryMode) {
+  FakeShim shim;
+  for (const blz_state state : {BLZ_STATE_ATTACHING, BLZ_STATE_RECONNECTING, BLZ_STATE_CLOSED}) {
+    for (const PlanMode mode : {PlanMode::kTune, PlanMode::kPinned, PlanMode::kDefault}) {
+      SCOPED_TRACE(testing::Message() << NameOf(mode) << " in state " << state);
+      shim.status.state = state;
+      const Json report = *RunJob(Tiny(mode));
+      const Json& job = report["jobs"][0];
+      EXPECT_EQ(job["outcome"], "off");
+      EXPECT_NE(job["reason"], "");
+      EXPECT_EQ(job["run"]["shim_reason"], job["reason"]);
+    }
+  }
+  EXPECT_EQ((*RunJob(Tiny(PlanMode::kOff)))["jobs"][0]["reason"], "") << "nobody was asked";
+}
+
+TEST(TrainingJob, ThePlanIsTheOneThatTheJobRanWhateverTheDaemonHeard) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  shim.champion = {{0, 1}};
+  const Json before = *RunJob(Tiny(PlanMode::kTune));
+  const Json plan = before["jobs"][0]["plan"];
+  ASSERT_EQ(plan.size(), 1u);
+  EXPECT_TRUE(before["jobs"][0]["equivalence"].is_null());
+  Json told = SampleJob();
+  told["outcome"] = "undecided";
+  told["plan"] = Json::array();
+  told["equivalence"] = "nothing_to_check";
+  shim.report_json = told.dump();
+  Json job = (*RunJob(Tiny(PlanMode::kTune)))["jobs"][0];
+  EXPECT_EQ(job["outcome"], "undecided");
+  EXPECT_EQ(job["plan"], plan);
+  EXPECT_TRUE(job["equivalence"].is_null()) << "nobody compared this plan";
+  told["plans"][0]["plan"] = plan;
+  told["plans"][0]["equivalence"] = "identical";
+  shim.report_json = told.dump();
+  EXPECT_EQ((*RunJob(Tiny(PlanMode::kTune)))["jobs"][0]["equivalence"], "identical");
+  shim.champion.clear();
+  job = (*RunJob(Tiny(PlanMode::kTune)))["jobs"][0];
+  EXPECT_EQ(job["plan"], Json::array());
+  EXPECT_EQ(job["equivalence"], "nothing_to_check");
+}
+
 TEST(TrainingJob, TheDaemonsReportIsLaidOverTheTrainersOwn) {
   FakeShim shim;
   shim.status.daemon_epoch = 1;
@@ -234,7 +277,12 @@ TEST(TrainingJob, EachBadInputIsOneSentenceWithTheRightCode) {
   options.texts = {folder.At("absent")};
   cases.push_back({"no text", options, absl::StatusCode::kNotFound, "--text"});
   options.texts = {folder.Write("short", "too short")};
-  cases.push_back({"short", options, absl::StatusCode::kFailedPrecondition, "--text"});
+  cases.push_back({"short", options, absl::StatusCode::kFailedPrecondition,
+                   "fewer than the 257 a batch needs; name a longer text with --text"});
+  options.texts = {folder.Write("empty", "")};
+  cases.push_back({"empty", options, absl::StatusCode::kFailedPrecondition, "--text"});
+  options.texts = {folder.path()};
+  cases.push_back({"folder", options, absl::StatusCode::kFailedPrecondition, "--text"});
   for (const BadCase& bad : cases) {
     SCOPED_TRACE(bad.name);
     const auto report = RunJob(bad.options);
