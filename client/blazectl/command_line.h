@@ -1,6 +1,7 @@
 // Flags and verbs. Global flags stand before or after the verb.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,5 +19,8 @@ struct Farewell {
 
 // `arguments` without the program's name.
 std::variant<Options, Farewell> ParseCommandLine(std::vector<std::string> arguments);
+
+// Prints it and gives the exit code: its own, or kError where `out` lost the answer.
+ExitCode PrintFarewell(const Farewell& farewell, std::FILE* out, std::FILE* err);
 
 }  // namespace blazed::blazectl

@@ -10,46 +10,68 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/blazectl/options.h"
 #include "client/blazectl/refusal.h"
 
 namespace blazed::blazectl {
 namespace {
 
+constexpr int kLargestAnswer = 16 << 20;  // as large as a daemon sends; gRPC's default is 4 MiB
+
 // With gRPC's defaults a client is back 4 to 14 s after its daemon; with these in a quarter of a
 // second.
-grpc::ChannelArguments QuickReconnect() {
+grpc::ChannelArguments ChannelManners() {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 250);
+  arguments.SetMaxReceiveMessageSize(kLargestAnswer);
   return arguments;
 }
 
 // What gRPC hides of a socket.
 struct Look {
   int reason = 0;        // 0 where somebody listens, else the errno that says why not
+  bool trusted = true;   // root or this user listens
   absl::Status refusal;  // of who listens
 };
 
 // A daemon that serves answers within a millisecond or two.
 constexpr absl::Duration kFirstWords = absl::Milliseconds(250);
+// What gRPC says itself where a deadline passes, perhaps a moment before this clock sees it.
+constexpr char kLibrarysWord[] = "Deadline Exceeded";
+
+// The kernel's word on who called listen(); gRPC does not ask.
+bool ServerIsTrusted(int fd) {
+  ucred server{};
+  socklen_t size = sizeof(server);
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0) return false;
+  return server.uid == 0 || server.uid == geteuid();
+}
 
 Look LookAt(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return {errno, absl::OkStatus()};
+  if (fd < 0) return {errno, true, absl::OkStatus()};
   auto close_it = absl::MakeCleanup([fd] { close(fd); });
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     // A full backlog is a listener all the same.
-    return {errno == EAGAIN ? 0 : errno, absl::OkStatus()};
+    return {errno == EAGAIN ? 0 : errno, true, absl::OkStatus()};
   }
-  return {0, ReadRefusal(fd, kFirstWords)};
+  if (!ServerIsTrusted(fd)) return {0, false, absl::OkStatus()};
+  return {0, true, ReadRefusal(fd, kFirstWords)};
 }
 
 absl::Status Unreachable(const std::string& path, const Look& look) {
+  if (!look.trusted) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("the server at ", path,
+                     " runs as another user, and only root's or one's own is trusted; ask as the "
+                     "user that runs it"));
+  }
   if (!look.refusal.ok()) {
     return absl::Status(look.refusal.code(), absl::StrCat(look.refusal.message(), " (", path, ")"));
   }
@@ -74,14 +96,15 @@ Connection::Connection(std::string path, absl::Time deadline)
     : path_(std::move(path)),
       deadline_(deadline),
       channel_(grpc::CreateCustomChannel(absl::StrCat("unix:", path_),
-                                         grpc::InsecureChannelCredentials(), QuickReconnect())) {}
+                                         grpc::InsecureChannelCredentials(), ChannelManners())) {}
 
 absl::StatusOr<Connection> Connection::Open(const std::string& path,
                                             std::optional<absl::Duration> timeout) {
   const Look look = LookAt(path);
-  const bool denied = look.reason == EACCES || look.reason == EPERM;
-  const bool good = look.reason == 0 && look.refusal.ok();
-  if (!good && (!timeout || denied)) return Unreachable(path, look);
+  const bool good = look.reason == 0 && look.trusted && look.refusal.ok();
+  const bool denied = look.reason == EACCES || look.reason == EPERM || !look.trusted;
+  const bool waiting_helps = good || (timeout && !denied);
+  if (!waiting_helps) return Unreachable(path, look);
   Connection connection(path, absl::Now() + timeout.value_or(kDefaultAnswer));
   if (!connection.channel_->WaitForConnected(absl::ToChronoTime(connection.deadline_))) {
     return Unreachable(path, LookAt(path));
@@ -101,8 +124,10 @@ void Connection::PrepareStream(grpc::ClientContext& context) {
 
 absl::Status Connection::Translate(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
-    return Unreachable(path_, LookAt(path_));
+  // Before the question's own deadline the word can only be the daemon's.
+  const bool own_deadline = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
+                            (absl::Now() >= deadline_ || status.error_message() == kLibrarysWord);
+  if (own_deadline) return Unreachable(path_, LookAt(path_));
   const auto code = static_cast<absl::StatusCode>(status.error_code());
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     return absl::Status(code,

@@ -18,7 +18,7 @@ class Connection {
  public:
   // Opens the channel and waits until it stands: no wait where `timeout` is empty and nobody
   // listens, else at most `timeout`. UNAVAILABLE where no daemon answers, PERMISSION_DENIED where
-  // the socket refuses this user.
+  // the socket refuses this user or is served by neither root nor this user.
   static absl::StatusOr<Connection> Open(const std::string& path,
                                          std::optional<absl::Duration> timeout);
 
@@ -30,7 +30,8 @@ class Connection {
   // The same without a deadline, for a stream that stays open.
   static void PrepareStream(grpc::ClientContext& context);
 
-  // The daemon's error with the socket named where it did not answer.
+  // The daemon's error with its own code, or UNAVAILABLE with the socket named where it did not
+  // answer in time.
   absl::Status Translate(const grpc::Status& status) const;
 
  private:

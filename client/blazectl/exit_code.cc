@@ -5,7 +5,6 @@ namespace blazed::blazectl {
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDeadlineExceeded:
       return ExitCode::kUnreachable;
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kUnauthenticated:

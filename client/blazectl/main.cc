@@ -12,8 +12,7 @@ int main(int argc, char** argv) {
   using namespace blazed::blazectl;
   const auto parsed = ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
   if (const auto* farewell = std::get_if<Farewell>(&parsed)) {
-    std::fputs(farewell->text.c_str(), farewell->code == ExitCode::kOk ? stdout : stderr);
-    return static_cast<int>(farewell->code);
+    return static_cast<int>(PrintFarewell(*farewell, stdout, stderr));
   }
   return static_cast<int>(RunVerb(std::get<Options>(parsed), RealSurroundings(), stdout, stderr));
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -15,10 +16,11 @@
 namespace blazed::blazectl {
 namespace {
 
-constexpr uint32_t kPageRows = 500;     // well inside gRPC's 4 MiB a message
+constexpr uint32_t kPageRows = 500;     // a page is one message
 constexpr uint32_t kNameSearch = 2000;  // workloads looked through for a name
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kTokenDigits = 32;
+constexpr size_t kFingerprintDigits = 32;
 
 template <typename Reply>
 using ListMethod = grpc::Status (v1::History::Stub::*)(grpc::ClientContext*, const v1::ListRequest&,
@@ -138,22 +140,31 @@ absl::StatusOr<std::string> GetReport(const Connection& connection, const std::s
 
 absl::StatusOr<std::string> ResolveWorkload(const Connection& connection,
                                             const std::string& typed) {
-  if (typed.empty() || LooksLikeHex(typed)) return typed;
+  const bool hex = LooksLikeHex(typed);
+  if (typed.empty() || (hex && typed.size() == kFingerprintDigits)) return typed;
   const auto known = ListWorkloads(connection, {"", kNameSearch});
   if (!known.ok()) return known.status();
-  std::vector<std::string> fitting;
+  std::vector<std::string> named, begun;
   for (const v1::WorkloadRow& row : known->rows()) {
-    if (row.name() == typed) fitting.push_back(row.fingerprint());
+    if (row.name() == typed) {
+      named.push_back(row.fingerprint());
+    } else if (hex && absl::StartsWithIgnoreCase(row.fingerprint(), typed)) {
+      begun.push_back(row.fingerprint());
+    }
   }
-  if (fitting.size() == 1) return fitting.front();
-  if (fitting.empty()) {
+  // The daemon knows more workloads than were looked through here.
+  if (named.empty() && hex) return typed;
+  if (named.empty()) {
     return absl::NotFoundError(
         absl::StrCat("no workload is named '", typed, "'; blazectl graphs lists those known"));
   }
-  for (std::string& fingerprint : fitting) fingerprint = ShortHex(fingerprint);
+  if (named.size() == 1 && begun.empty()) return named.front();
+  // A name of hex digits may be the beginning of another's fingerprint.
+  named.insert(named.end(), begun.begin(), begun.end());
+  for (std::string& fingerprint : named) fingerprint = ShortHex(fingerprint);
   return absl::InvalidArgumentError(
-      absl::StrCat(fitting.size(), " workloads are named '", typed,
-                   "'; name one by its fingerprint: ", absl::StrJoin(fitting, ", ")));
+      absl::StrCat("'", typed, "' fits ", named.size(),
+                   " workloads; name one by its fingerprint: ", absl::StrJoin(named, ", ")));
 }
 
 absl::StatusOr<std::string> NewestWorkload(const Connection& connection) {

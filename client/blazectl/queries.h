@@ -34,8 +34,8 @@ absl::StatusOr<v1::ExplainReply> Explain(const Connection& connection, const std
 // The report's JSON. `session` is a number as `status` shows it, or a token in hex.
 absl::StatusOr<std::string> GetReport(const Connection& connection, const std::string& session);
 
-// What the user typed as a workload, as the daemon wants it: hex digits pass, a name is looked up
-// and must be one workload's. Empty stays empty.
+// What the user typed as a workload, as the daemon wants it: a name is looked up and must be one
+// workload's, also where it is made of hex digits; other hex digits pass. Empty stays empty.
 absl::StatusOr<std::string> ResolveWorkload(const Connection& connection, const std::string& typed);
 // The workload seen last; NOT_FOUND where there is none.
 absl::StatusOr<std::string> NewestWorkload(const Connection& connection);

@@ -1,5 +1,6 @@
 #include "client/blazectl/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -25,6 +26,39 @@ std::string LongDuration(double seconds) {
 }
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+struct Character {
+  uint32_t code = 0;
+  size_t bytes = 0;  // 0: no character begins here
+};
+
+// By the length that the first byte announces; what is longer than it need be is no character.
+Character FirstCharacter(absl::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return {first, 1};
+  const size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < bytes) return {};
+  uint32_t code = first & (0xFFu >> (bytes + 1));
+  for (size_t i = 1; i < bytes; ++i) {
+    if (!IsContinuation(text[i])) return {};
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);
+  }
+  constexpr std::array<uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < kLeast[bytes] || code > 0x10FFFF || surrogate ? Character{}
+                                                              : Character{code, bytes};
+}
+
+// Control characters, those that turn the direction of writing or break a line, and those that
+// take no place, so that two different names could look alike.
+bool ChangesATerminal(uint32_t code) {
+  const auto within = [code](uint32_t first, uint32_t last) {
+    return code >= first && code <= last;
+  };
+  return code < 0x20 || within(0x7F, 0x9F) || code == 0xAD || code == 0x61C || code == 0x180E ||
+         within(0x200B, 0x200F) || within(0x2028, 0x202E) || within(0x2060, 0x206F) ||
+         code == 0xFEFF || within(0xFFF9, 0xFFFB) || within(0xE0000, 0xE007F);
+}
 
 }  // namespace
 
@@ -70,14 +104,16 @@ std::string AgoText(int64_t unix_ns, absl::Time now) {
 std::string ShortHex(absl::string_view hex) { return std::string(hex.substr(0, 12)); }
 
 std::string Clean(absl::string_view text) {
-  std::string clean(text);
-  for (size_t i = 0; i < clean.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(clean[i]);
-    // 0xC2 0x80..0x9F are control characters too (C1), among them the terminal's CSI.
-    const bool c1 =
-        byte == 0xC2 && i + 1 < clean.size() && static_cast<unsigned char>(clean[i + 1]) < 0xA0;
-    if (byte < 0x20 || byte == 0x7F || c1) clean[i] = '?';
-    if (c1) clean[i + 1] = '?';
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const Character next = FirstCharacter(text);
+    if (next.bytes == 0 || ChangesATerminal(next.code)) {
+      clean.append(std::max<size_t>(next.bytes, 1), '?');
+    } else {
+      clean.append(text.substr(0, next.bytes));
+    }
+    text.remove_prefix(std::max<size_t>(next.bytes, 1));
   }
   return clean;
 }

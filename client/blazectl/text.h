@@ -24,7 +24,9 @@ std::string AgoText(int64_t unix_ns, absl::Time now);
 // The first digits, enough to tell fingerprints apart and to type.
 std::string ShortHex(absl::string_view hex);
 
-// Text that came from a client, made safe for a terminal: control bytes become '?'. UTF-8 passes.
+// Text that came from a client, made safe for a terminal: each byte of a control character, of one
+// that turns the direction of writing, breaks a line or is not seen, and of what is no UTF-8
+// becomes '?'. Other UTF-8 passes.
 std::string Clean(absl::string_view text);
 
 // Columns that a text takes on a terminal: code points, not bytes.

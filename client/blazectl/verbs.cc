@@ -1,5 +1,7 @@
 #include "client/blazectl/verbs.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -134,7 +136,7 @@ absl::Status ShowWatch(const Terminal& terminal, const Connection& connection) {
   sinks.event = [&](const v1::WatchEvent& event) {
     terminal.Print(terminal.json() ? OneLine(ToJson(event))
                                    : RenderEvent(event, terminal.screen, absl::LocalTimeZone()));
-    std::fflush(terminal.out);
+    return std::fflush(terminal.out) == 0 && std::ferror(terminal.out) == 0;
   };
   sinks.link = [&](Link link) {
     std::fputs(link == Link::kLost ? "blazectl: the daemon is gone; waiting for it\n"
@@ -186,6 +188,18 @@ absl::Status Dispatch(const Terminal& terminal, const Connection& connection, Ex
   return absl::InternalError("no such verb");
 }
 
+constexpr absl::Duration kLookAgain = absl::Milliseconds(50);
+
+// With a timeout a socket that is not there yet is waited for, as one that nobody serves yet is.
+absl::StatusOr<std::string> AwaitSocket(const Options& options, const Surroundings& surroundings,
+                                        absl::Time give_up) {
+  while (true) {
+    auto path = FindSocket(options.socket, surroundings);
+    if (path.ok() || !absl::IsUnavailable(path.status()) || absl::Now() >= give_up) return path;
+    absl::SleepFor(kLookAgain);
+  }
+}
+
 ExitCode Fail(std::FILE* err, const absl::Status& status, ExitCode code) {
   std::fprintf(err, "blazectl: %s\n", Clean(status.message()).c_str());
   return code;
@@ -195,18 +209,21 @@ ExitCode Fail(std::FILE* err, const absl::Status& status, ExitCode code) {
 
 ExitCode RunVerb(const Options& options, const Surroundings& surroundings, std::FILE* out,
                  std::FILE* err) {
-  const auto path = FindSocket(options.socket, surroundings);
+  const absl::Time give_up = absl::Now() + options.timeout.value_or(absl::ZeroDuration());
+  const auto path = AwaitSocket(options, surroundings, give_up);
   if (!path.ok()) {
     const bool usage = absl::IsInvalidArgument(path.status());
     return Fail(err, path.status(), usage ? ExitCode::kUsage : ExitCode::kUnreachable);
   }
-  const auto connection = Connection::Open(*path, options.timeout);
+  std::optional<absl::Duration> left = options.timeout;
+  if (left) left = std::max(give_up - absl::Now(), absl::ZeroDuration());
+  const auto connection = Connection::Open(*path, left);
   if (!connection.ok()) return Fail(err, connection.status(), ExitCodeOf(connection.status()));
   const Terminal terminal{options, RealScreen(options.colour), out, err};
   ExitCode code = ExitCode::kOk;
   const absl::Status shown = Dispatch(terminal, *connection, &code);
   if (!shown.ok()) return Fail(err, shown, ExitCodeOf(shown));
-  if (std::fflush(out) != 0) {
+  if (std::fflush(out) != 0 || std::ferror(out) != 0) {
     return Fail(err, absl::DataLossError("cannot write the answer; is the disk full?"),
                 ExitCode::kError);
   }

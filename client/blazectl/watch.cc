@@ -12,6 +12,7 @@ namespace {
 struct Round {
   grpc::Status status;
   uint64_t received = 0;
+  bool lost = false;  // the sink takes no more
 };
 
 bool IsLoss(const grpc::Status& status) {
@@ -22,7 +23,7 @@ bool IsLoss(const grpc::Status& status) {
 }
 
 Round RunRound(const Connection& connection, const v1::WatchRequest& request, uint64_t wanted,
-               const std::function<void(const v1::WatchEvent&)>& sink) {
+               const std::function<bool(const v1::WatchEvent&)>& sink) {
   v1::History::Stub stub(connection.channel());
   grpc::ClientContext context;
   Connection::PrepareStream(context);
@@ -31,8 +32,8 @@ Round RunRound(const Connection& connection, const v1::WatchRequest& request, ui
   v1::WatchEvent event;
   while (reader->Read(&event)) {
     ++round.received;
-    sink(event);
-    if (round.received == wanted) {
+    round.lost = !sink(event);
+    if (round.received == wanted || round.lost) {
       context.TryCancel();
       while (reader->Read(&event)) {  // what was under way; Finish needs an empty stream
       }
@@ -54,8 +55,10 @@ absl::Status Watch(const WatchOrder& order, const Connection& connection, const 
   while (true) {
     const Round round = RunRound(connection, request, left, [&](const v1::WatchEvent& event) {
       request.set_after(event.id());
-      sinks.event(event);
+      return sinks.event(event);
     });
+    // The caller knows what it lost.
+    if (round.lost) return absl::OkStatus();
     if (order.events != 0) {
       left -= round.received;
       if (left == 0) return absl::OkStatus();

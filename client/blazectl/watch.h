@@ -21,7 +21,8 @@ struct WatchOrder {
 enum class Link { kLost, kBack };
 
 struct WatchSinks {
-  std::function<void(const v1::WatchEvent&)> event;
+  // False where the event was lost: then the watch ends, and the caller knows why.
+  std::function<bool(const v1::WatchEvent&)> event;
   std::function<void(Link)> link;
 };
 

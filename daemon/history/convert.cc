@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/strip.h"
 #include "daemon/history/words.h"
 #include "storage/digest_text.h"
 #include "storage/plan_text.h"
@@ -210,7 +209,7 @@ absl::StatusOr<v1::WatchEvent> ToProto(const storage::EventRow& event, Lookup& l
   out.set_id(static_cast<uint64_t>(event.id));
   out.set_unix_ns(event.wall_ns);
   out.set_session(event.session);
-  out.set_kind(Printable(std::string(absl::StripPrefix(event.kind, "notice_"))));
+  out.set_kind(Printable(event.kind));
   out.set_detail(Printable(event.payload));
   if (event.tuning != 0) {
     absl::StatusOr<const Lookup::Context*> context = lookup.Of(event.tuning);

@@ -14,7 +14,8 @@ constexpr size_t kLeastDetail = 20;  // narrower screens wrap instead
 
 Ink InkOfKind(absl::string_view kind) {
   if (kind == "race_won" || kind == "settled" || kind == "settlement_stored") return Ink::kGood;
-  if (kind == "demoted" || kind == "stand" || kind == "settlement_failed") return Ink::kBad;
+  if (kind == "stood_down" || kind == "settlement_failed" || kind == "store_outage")
+    return Ink::kBad;
   return Ink::kPlain;
 }
 

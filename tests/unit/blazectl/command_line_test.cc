@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 namespace blazed::blazectl {
 namespace {
 
@@ -50,6 +52,12 @@ TEST(CommandLine, RefusesWrongUsageWithOneSentenceAndTheNextMove) {
                                                        {"plans", "--limit", "0"},
                                                        {"plans", "--limit", "10001"},
                                                        {"explain", "--plan", "-1"},
+                                                       {"watch", "--events", "x"},
+                                                       {"watch", "--after", "-1"},
+                                                       {"watch", "--after", "18446744073709551616"},
+                                                       {"watch", "--after", ""},
+                                                       {"status", "--socket", ""},
+                                                       {"status", "--socket="},
                                                        {"status", "--timeout", "0"},
                                                        {"status", "--timeout", "-1s"},
                                                        {"status", "--timeout", "inf"},
@@ -63,6 +71,8 @@ TEST(CommandLine, RefusesWrongUsageWithOneSentenceAndTheNextMove) {
     EXPECT_EQ(farewell.text.rfind("blazectl: ", 0), 0u) << farewell.text;
     EXPECT_NE(farewell.text.find("blazectl --help"), std::string::npos) << farewell.text;
     EXPECT_EQ(farewell.text.find('\n'), farewell.text.size() - 1) << farewell.text;
+    // A range of the library's own is written out with hundreds of digits.
+    EXPECT_LT(farewell.text.size(), 200u) << farewell.text;
   }
 }
 
@@ -75,6 +85,17 @@ TEST(CommandLine, HelpAndVersionSucceed) {
   EXPECT_EQ(Refused({"--version"}).code, ExitCode::kOk);
   EXPECT_NE(Refused({"--help"}).text.find("settlements"), std::string::npos);
   EXPECT_NE(Refused({"watch", "--help"}).text.find("blazectl watch"), std::string::npos);
+}
+
+TEST(CommandLine, AFarewellThatCouldNotBePrintedIsAnError) {
+  std::FILE* good = std::tmpfile();
+  std::FILE* bad = std::fopen("/proc/self/status", "re");  // takes no byte
+  ASSERT_NE(bad, nullptr);
+  EXPECT_EQ(PrintFarewell({ExitCode::kOk, "help"}, good, good), ExitCode::kOk);
+  EXPECT_EQ(PrintFarewell({ExitCode::kOk, "help"}, bad, good), ExitCode::kError);
+  EXPECT_EQ(PrintFarewell({ExitCode::kUsage, "wrong"}, bad, good), ExitCode::kUsage);
+  std::fclose(bad);
+  std::fclose(good);
 }
 
 TEST(CommandLine, ReadsEachVerbsOwnArguments) {

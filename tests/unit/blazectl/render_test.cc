@@ -324,6 +324,21 @@ TEST(RenderEvent, FitsOneLine) {
   EXPECT_EQ(narrow.size(), 91u) << narrow;
 }
 
+TEST(RenderEvent, PaintsWhatIsGoodAndWhatIsBad) {
+  const Screen colour{0, true};
+  for (const auto& [kind, code] : {std::pair("settled", "\x1b[32m"),
+                                   {"stood_down", "\x1b[31m"},
+                                   {"store_outage", "\x1b[31m"}}) {
+    v1::WatchEvent event;
+    event.set_kind(kind);
+    EXPECT_NE(RenderEvent(event, colour, absl::UTCTimeZone()).find(code), std::string::npos)
+        << kind;
+  }
+  v1::WatchEvent plain;
+  plain.set_kind("tick");
+  EXPECT_EQ(RenderEvent(plain, colour, absl::UTCTimeZone()).find('\x1b'), std::string::npos);
+}
+
 TEST(RenderEvent, LeavesOutWhatItsColumnsSay) {
   const auto event = Parse<v1::WatchEvent>(
       R"pb(

@@ -50,7 +50,24 @@ TEST(Text, KeepsTerminalCommandsOutOfClientTexts) {
   EXPECT_EQ(Clean("a\xC2\x9B"
                   "b"),
             "a??b");
-  EXPECT_EQ(Clean("größe"), "größe");
+  EXPECT_EQ(Clean("größe, 数, 😀"), "größe, 数, 😀");
+}
+
+TEST(Text, WhatTurnsOrHidesTextIsMadeVisible) {
+  EXPECT_EQ(Clean("a\u202Egnp.exe"), "a???gnp.exe");
+  for (const char* hidden :
+       {"\u200B", "\u200F", "\u2028", "\u2066", "\u2069", "\uFEFF", "\u061C"}) {
+    EXPECT_EQ(Clean(hidden).find_first_not_of('?'), std::string::npos) << hidden;
+  }
+  EXPECT_EQ(Clean("\U000E0041"), "????");
+}
+
+TEST(Text, BytesThatAreNoUtf8AreMadeVisible) {
+  EXPECT_EQ(Clean("caf\xE9"), "caf?");
+  EXPECT_EQ(Clean("\xC0\xAF"), "??") << "longer than it need be";
+  EXPECT_EQ(Clean("\xED\xA0\x80"), "???") << "half of a pair";
+  EXPECT_EQ(Clean("\xE2\x80"), "??") << "cut off";
+  EXPECT_EQ(Clean("\x80z\xFF"), "?z?");
 }
 
 TEST(Text, ShortensByColumnsAndNotInsideACharacter) {

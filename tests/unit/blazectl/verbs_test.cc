@@ -5,7 +5,9 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,6 +18,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "blazed/v1/history.grpc.pb.h"
 #include "blazed/v1/tuner.grpc.pb.h"
 #include "client/blazectl/health_call.h"
@@ -55,6 +58,9 @@ class FakeHistory : public v1::History::Service {
                              v1::ListWorkloadsReply* reply) override {
     for (const auto& [fingerprint, name, seen] : {std::tuple("aaaa1111", "chain", 1),
                                                   {"bbbb2222", "attention", 3},
+                                                  {"0123abcd", "face", 1},
+                                                  {"dead4444", "cafe", 1},
+                                                  {"cafe5555", "other", 1},
                                                   {"cccc3333", "chain", 2}}) {
       auto* row = reply->add_rows();
       row->set_fingerprint(fingerprint);
@@ -95,10 +101,25 @@ class FakeTuner : public v1::Tuner::Service {
  public:
   grpc::Status GetReport(grpc::ServerContext*, const v1::GetReportRequest* request,
                          v1::GetReportReply* reply) override {
+    switch (request->session().back()) {
+      case 7:
+        return {grpc::StatusCode::DEADLINE_EXCEEDED, "the report took too long; ask again"};
+      case 8:
+        released_.WaitForNotification();
+        return grpc::Status::OK;
+      case 9:
+        reply->set_json(absl::StrCat("{\"long\":\"", std::string(6 << 20, 'x'), "\"}"));
+        return grpc::Status::OK;
+    }
     reply->set_json(absl::StrCat("{\"bytes\":", request->session().size(),
                                  ",\"last\":", static_cast<int>(request->session().back()), "}"));
     return grpc::Status::OK;
   }
+
+  void Release() { released_.Notify(); }
+
+ private:
+  absl::Notification released_;
 };
 
 struct Outcome {
@@ -132,6 +153,7 @@ class Verbs : public testing::Test {
   }
 
   void TearDown() override {
+    tuner_.Release();
     server_->Shutdown();
     std::filesystem::remove_all(folder_);
   }
@@ -197,6 +219,7 @@ TEST_F(Verbs, ExplainTakesAFingerprintANameOrTheNewestWorkload) {
   };
   EXPECT_EQ(asked("aaaa"), "aaaa");
   EXPECT_EQ(asked("attention"), "bbbb2222");
+  EXPECT_EQ(asked("face"), "0123abcd") << "a name of hex digits is a name first";
   EXPECT_EQ(asked(""), "bbbb2222");
 }
 
@@ -204,6 +227,9 @@ TEST_F(Verbs, ExplainRefusesANameThatFitsNoneOrSeveral) {
   const Outcome several = RunJson(Verb::kExplain, "chain");
   EXPECT_EQ(several.code, ExitCode::kError);
   EXPECT_NE(several.err.find("aaaa1111, cccc3333"), std::string::npos) << several.err;
+  const Outcome both = RunJson(Verb::kExplain, "cafe");
+  EXPECT_EQ(both.code, ExitCode::kError);
+  EXPECT_NE(both.err.find("dead4444, cafe5555"), std::string::npos) << both.err;
   const Outcome none = RunJson(Verb::kExplain, "nothing like it");
   EXPECT_EQ(none.code, ExitCode::kError);
   EXPECT_NE(none.err.find("blazectl graphs"), std::string::npos) << none.err;
@@ -229,6 +255,54 @@ TEST_F(Verbs, DeniedAndUnknownQuestionsHaveTheirOwnCodes) {
   EXPECT_NE(unknown.err.find("compare blazectl --version"), std::string::npos) << unknown.err;
 }
 
+TEST_F(Verbs, TheDaemonsOwnDeadlineIsItsErrorAndNoSilence) {
+  Options options;
+  options.verb = Verb::kReport;
+  options.session = "7";
+  const Outcome late = Run(options);
+  EXPECT_EQ(late.code, ExitCode::kError);
+  EXPECT_EQ(late.err, "blazectl: the report took too long; ask again\n");
+  options.session = "8";
+  options.timeout = absl::Milliseconds(100);
+  const Outcome silent = Run(options);
+  EXPECT_EQ(silent.code, ExitCode::kUnreachable);
+  EXPECT_NE(silent.err.find("stays silent"), std::string::npos) << silent.err;
+}
+
+TEST_F(Verbs, AReportMayBeLargerThanTheLibrarysUsualLimit) {
+  Options options;
+  options.verb = Verb::kReport;
+  options.session = "9";
+  const Outcome outcome = Run(options);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_GT(outcome.out.size(), size_t{6} << 20);
+}
+
+TEST_F(Verbs, ATimeoutWaitsForASocketThatIsNotThereYet) {
+  std::filesystem::create_directory(folder_ + "/blazed");
+  std::filesystem::create_symlink(socket_, folder_ + "/blazed/blazed.sock");
+  int looks = 0;
+  Surroundings world;
+  world.environment = [&](const char* name) -> std::optional<std::string> {
+    if (std::string(name) == "XDG_RUNTIME_DIR") return folder_;
+    return std::nullopt;
+  };
+  // There at the third look of a search, which has two places.
+  world.exists = [&](const std::string& path) {
+    return ++looks > 4 && path == folder_ + "/blazed/blazed.sock";
+  };
+  const auto run = [&](const Options& options) {
+    std::FILE* out = std::tmpfile();
+    const ExitCode code = RunVerb(options, world, out, out);
+    std::fclose(out);
+    return code;
+  };
+  EXPECT_EQ(run({}), ExitCode::kUnreachable);
+  Options patient;
+  patient.timeout = absl::Minutes(1);
+  EXPECT_EQ(run(patient), ExitCode::kOk);
+}
+
 TEST_F(Verbs, WatchComesBackBehindTheLastEventAfterALostStream) {
   Options options;
   options.verb = Verb::kWatch;
@@ -244,6 +318,20 @@ TEST_F(Verbs, WatchComesBackBehindTheLastEventAfterALostStream) {
   }
   EXPECT_EQ(ids, "11 12 13 14 15 ");
   EXPECT_NE(outcome.err.find("is back"), std::string::npos);
+}
+
+TEST_F(Verbs, AnAnswerThatCannotBeWrittenIsAnErrorAndEndsAWatch) {
+  for (const Verb verb : {Verb::kStatus, Verb::kWatch}) {
+    Options options;
+    options.verb = verb;
+    options.socket = socket_;
+    std::FILE* out = std::fopen("/proc/self/status", "re");  // takes no byte
+    ASSERT_NE(out, nullptr);
+    std::FILE* err = std::tmpfile();
+    EXPECT_EQ(RunVerb(options, RealSurroundings(), out, err), ExitCode::kError);
+    std::fclose(out);
+    EXPECT_EQ(Slurp(err), "blazectl: cannot write the answer; is the disk full?\n");
+  }
 }
 
 TEST_F(Verbs, HealthFollowsTheDaemonsWord) {
@@ -282,6 +370,27 @@ TEST_F(Verbs, ASocketOfOthersIsDenied) {
   const ExitCode code = Run({}).code;
   ASSERT_EQ(seteuid(me), 0);
   EXPECT_EQ(code, ExitCode::kDenied);
+}
+
+TEST_F(Verbs, AServerOfAnotherUserIsNotAsked) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can listen as somebody else";
+  const std::string path = folder_ + "/theirs";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(seteuid(65534), 0);
+  const int listening = listen(fd, 8);
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_EQ(listening, 0);
+  Options options;
+  options.socket = path;
+  options.timeout = absl::Minutes(1);
+  const Outcome outcome = Run(options);
+  close(fd);
+  EXPECT_EQ(outcome.code, ExitCode::kDenied);
+  EXPECT_NE(outcome.err.find("runs as another user"), std::string::npos) << outcome.err;
 }
 
 TEST(HealthCall, ReadsAnswersAndRefusesGarbage) {
