@@ -111,7 +111,7 @@ std::string Clean(absl::string_view text) {
     if (next.bytes == 0 || ChangesATerminal(next.code)) {
       clean.append(std::max<size_t>(next.bytes, 1), '?');
     } else {
-      clean.append(text.substr(0, next.bytes));
+      clean.append(text.data(), next.bytes);
     }
     text.remove_prefix(std::max<size_t>(next.bytes, 1));
   }
