@@ -16,8 +16,10 @@ void Tuning::State::KeepTimer() {
 }
 
 void Tuning::State::StartCheck(Session& s, bool with_pairs) {
+  const Variant* v = s.Find(s.in_use);
+  if (v == nullptr) return;
   s.burst.emplace();
-  s.burst->plan = s.Find(s.in_use)->plan;
+  s.burst->plan = v->plan;
   s.burst->with_pairs = with_pairs;
   s.burst->started = now_;
   if (with_pairs) {

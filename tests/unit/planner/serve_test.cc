@@ -131,6 +131,41 @@ TEST(Serving, SettlesNothingFromARaceOfAPlanThatIsDemotedMeanwhile) {
   }
 }
 
+// C finds the plan wrong while the store writes that B replicated it.
+TEST(Serving, DemotesASettlementWhosePlanFailedWhileTheStoreWroteIt) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, {}, 27);
+  const SessionId first = host.Attach("first");
+  ASSERT_TRUE(host.RunUntilEnd(first, 20000));
+  host.Detach(first);
+  host.SetSalt("b", 5);
+  const SessionId b = host.Attach("b"), c = host.Attach("c");
+  bool told = false;
+  host.on_live = [&](SessionId session, VariantId, const Plan&) {
+    int asked = 0;
+    Adopt last;
+    for (const Action& action : host.actions()) {
+      asked += std::holds_alternative<Settle>(action) ? 1 : 0;
+      const auto* adopt = std::get_if<Adopt>(&action);
+      if (adopt != nullptr && adopt->session == c) last = *adopt;
+    }
+    if (session != c || asked < 2 || told) return;
+    told = true;
+    host.Send(DirectiveRefused{c, last.adopt, last.variant, Refusal::kRejectedEarlier, "wrong"});
+    EXPECT_EQ(host.demotions(), 0u) << "the store has not answered";
+  };
+  host.RunUntilEnd(b, 5000);
+  ASSERT_TRUE(told);
+  std::vector<uint64_t> demoted;
+  for (const Action& action : host.actions()) {
+    const auto* demote = std::get_if<DemoteSettlement>(&action);
+    if (demote != nullptr) demoted.push_back(demote->settlement);
+  }
+  EXPECT_EQ(demoted, std::vector<uint64_t>{2});
+  EXPECT_TRUE(host.in_use(b).empty());
+  EXPECT_TRUE(host.in_use(c).empty());
+}
+
 TEST(Serving, KeepsTheDefaultWhereAnEarlierSearchFoundNoWinner) {
   const sim::CostTable table = Table(-0.08);
   SettlementRecord none;
