@@ -388,7 +388,7 @@ TEST_F(ServiceTest, FollowsFromNowOnWhereNoPlaceIsNamed) {
   grpc::ClientContext context;
   auto stream = stub_->Watch(&context, {});
   stream->WaitForInitialMetadata();  // the place is taken
-  for (int i = 0; i < 50; ++i) PutEvent(tuning, "notice_race_won");
+  for (int i = 0; i < 50; ++i) PutEvent(tuning, "race_won");
   v1::WatchEvent event;
   for (uint64_t id = 2; id <= 51; ++id) {
     ASSERT_TRUE(stream->Read(&event));
