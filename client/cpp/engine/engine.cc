@@ -283,6 +283,7 @@ void Engine::OnServiceWindow(const ServiceTimer& timer) {
   if (link_.generation == 0 || !workload_.has_value() || orphan_.has_value()) return;
   Outgoing message;
   message.kind = OutgoingKind::kWindow;
+  message.can_wait = true;
   message.generation = link_.generation;
   message.window = {champion_, timer.first_step(), ServiceTimer::kSteps, host_ns};
   if (!channel_.Send(std::move(message))) ++lost_;
@@ -308,7 +309,9 @@ void Engine::Close() {
 
 void Engine::Answer(DirectiveKind kind, uint64_t id, const std::string& body) {
   answers_.Keep(kind, id, body);
-  Send(OutgoingKind::kAnswer, body);
+  // A lease ends inside a timed step, where waking another thread would cost more than the step's
+  // whole share of blazed.
+  Send(OutgoingKind::kAnswer, body, kind == DirectiveKind::kRunPairs);
 }
 
 void Engine::Refuse(DirectiveKind kind, uint64_t id, uint32_t variant, Refusal reason,
@@ -324,9 +327,10 @@ void Engine::Refuse(DirectiveKind kind, uint64_t id, uint32_t variant, Refusal r
   Say(BLZ_LOG_WARNING, "a directive was refused: " + detail);
 }
 
-void Engine::Send(OutgoingKind kind, std::string body) {
+void Engine::Send(OutgoingKind kind, std::string body, bool can_wait) {
   Outgoing message;
   message.kind = kind;
+  message.can_wait = can_wait;
   message.generation = link_.generation;
   message.body = std::move(body);
   if (!channel_.Send(std::move(message))) ++lost_;

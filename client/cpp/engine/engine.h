@@ -145,7 +145,7 @@ class Engine {
   void Answer(DirectiveKind kind, uint64_t id, const std::string& body);
   void Refuse(DirectiveKind kind, uint64_t id, uint32_t variant, Refusal reason,
               const std::string& detail);
-  void Send(OutgoingKind kind, std::string body);
+  void Send(OutgoingKind kind, std::string body, bool can_wait = false);
   const std::string& ModeReason() const {
     return link_.welcome.mode_reason.empty() ? config_.note : link_.welcome.mode_reason;
   }

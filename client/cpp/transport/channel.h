@@ -20,6 +20,7 @@ struct Outgoing {
   uint64_t generation = 0;  // of the daemon's session it belongs to; of others it is dropped
   std::string body;         // encoded, but for windows
   ServiceWindow window;
+  bool can_wait = false;  // for the link's next look at the queue: sending it makes no system call
 };
 
 enum class LinkStage {

@@ -110,7 +110,9 @@ void Link::IoTimers(uint64_t now) {
 }
 
 uint64_t Link::IoNextTimer(uint64_t now) {
-  uint64_t next = SaturatingAdd(now, kRoundNs);
+  const uint64_t quiet = now - std::min(now, last_traffic_ns_);
+  const uint64_t round = std::clamp(quiet / kQuietParts, kShortestRoundNs, kLongestRoundNs);
+  uint64_t next = SaturatingAdd(now, round);
   if (stage_ == Stage::kWaiting) next = std::min(next, next_dial_ns_);
   if (stage_ == Stage::kGreeting) next = std::min(next, welcome_deadline_ns_);
   return std::min({next, stall_deadline_ns_, goodbye_deadline_ns_});
@@ -147,7 +149,10 @@ void Link::IoBegin(int fd, uint64_t now) {
 
 void Link::IoTakeOutgoing() {
   Outgoing message;
-  while (mailbox_.TakeOutgoing(message)) queue_.Add(std::move(message));
+  while (mailbox_.TakeOutgoing(message)) {
+    queue_.Add(std::move(message));
+    last_traffic_ns_ = MonotonicNs();
+  }
 }
 
 void Link::IoFeedStreams(uint64_t now) {
@@ -309,6 +314,7 @@ void Link::IoOnDirective(DaemonBody body) {
     return;
   }
   const RefusalFor refusal = OverLimitRefusal(body);
+  last_traffic_ns_ = MonotonicNs();
   if (mailbox_.Deliver({std::move(body), MonotonicNs(), state_.generation, arrivals_})) return;
   // The host takes no step, or the daemon floods: what does not fit is refused, not kept.
   if (refusal.wanted) {

@@ -25,7 +25,11 @@ class Link final : public Channel {
   static constexpr uint64_t kStalledWriteNs = 10 * kSecond;   // output that nobody reads
   static constexpr uint64_t kGoodbyeNs = 150 * kMillisecond;
   static constexpr uint64_t kLivedNs = kSecond;  // a stream that is refused sooner had no answer
-  static constexpr uint64_t kRoundNs = kSecond;  // service windows wait for it at most
+  // The queue of what can wait is looked at again after a 32nd of the quiet time so far, within
+  // these bounds: soon while leases come and go, whatever a step takes, and seldom afterwards.
+  static constexpr uint64_t kShortestRoundNs = kMillisecond;
+  static constexpr uint64_t kLongestRoundNs = kSecond;
+  static constexpr uint64_t kQuietParts = 32;
   static constexpr size_t kMaxReportBytes = 16 << 20;
   static constexpr size_t kOutputChunk = 64 << 10;
   static constexpr size_t kMaxUnsent = 256 << 10;
@@ -101,6 +105,7 @@ class Link final : public Channel {
   LinkState state_;
   Backoff backoff_;
   SendQueue queue_;
+  uint64_t last_traffic_ns_ = 0;  // of directives and of what the host sends
   uint64_t next_dial_ns_ = 0;
   uint64_t welcome_deadline_ns_ = kNever;
   uint64_t stall_deadline_ns_ = kNever;

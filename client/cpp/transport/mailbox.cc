@@ -22,7 +22,7 @@ void Mailbox::RaiseAttention() {
 }
 
 bool Mailbox::Send(Outgoing&& message) {
-  const bool urgent = message.kind != OutgoingKind::kWindow;
+  const bool urgent = !message.can_wait;
   if (!outbox_.Push(std::move(message))) return false;
   if (urgent) Wake();
   return true;

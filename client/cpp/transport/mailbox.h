@@ -19,7 +19,7 @@ class Mailbox {
   Mailbox(std::atomic<uint32_t>& hot, int wake_fd) : hot_(hot), wake_fd_(wake_fd) {}
 
   // ---- the session's thread ----
-  bool Send(Outgoing&& message);  // windows wait for the link's next round: no system call
+  bool Send(Outgoing&& message);  // what can wait makes no system call
   bool Receive(Directive& directive) { return inbox_.Pop(directive); }
   bool TakeLinkState(LinkState& state);
   bool TakeStand(StandOrder& stand);

@@ -2,6 +2,7 @@
 // queue in memory, so that the exploring arm holds leases without end.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "client/cpp/session.h"
@@ -24,6 +25,7 @@ class EndlessDaemon final : public Channel {
     owed_ = false;
     directive.body = RunPairs{++lease_, 0, 0, 128, std::vector<uint8_t>(16, 0x5a), 0, 1, 0, 0};
     directive.generation = 1;
+    directive.received_ns = MonotonicNs();
     return true;
   }
   bool TakeLinkState(LinkState& state) override {
@@ -52,7 +54,10 @@ class Bench {
     session.hot = &session.guard->hot();
     session.hot->store(kHotAlive);
     blz_host_ops ops{};
-    ops.signature = [](void*, uint64_t, uint8_t*) {};
+    ops.signature = [](void*, uint64_t, uint8_t* out) {
+      std::fill_n(out, 16, uint8_t{0});
+      out[0] = 1;
+    };
     session.engine = std::make_unique<Engine>(Config{}, ops, session.clock, *session.hot, daemon_);
     session.timer = &session.engine->timer();
     Describe();

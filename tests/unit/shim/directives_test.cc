@@ -29,6 +29,19 @@ TEST_F(DirectivesTest, ARepeatedDirectiveGetsTheSameAnswerAndDoesNothing) {
   }
 }
 
+TEST_F(DirectivesTest, TheEndOfALeaseMakesNoSystemCall) {
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.woke_for.clear();
+  OrderPairs(77, 0, 1, 1);
+  Steps(3);
+  EXPECT_EQ(daemon.Sent(v1::ShimMessage::kStepsDone).size(), 1u);
+  EXPECT_TRUE(daemon.woke_for.empty());
+  OrderAdopt(1, true);
+  Step();
+  EXPECT_EQ(daemon.woke_for, std::vector{v1::ShimMessage::kAdopted});
+}
+
 TEST_F(DirectivesTest, AdoptRunsTheVariantFromTheNextStep) {
   Start();
   const uint64_t handle = Prove(1, Behaviour::kGood);

@@ -131,6 +131,7 @@ class ScriptedDaemon final : public Channel {
     }
     EXPECT_TRUE(decoded.ParseFromString(message.body));
     sent.push_back(decoded);
+    if (!message.can_wait) woke_for.push_back(decoded.body_case());
     return true;
   }
   bool Receive(Directive& directive) override {
@@ -207,6 +208,7 @@ class ScriptedDaemon final : public Channel {
   std::atomic<uint32_t>* hot = nullptr;
   LinkState link;
   std::vector<v1::ShimMessage> sent;
+  std::vector<v1::ShimMessage::BodyCase> woke_for;  // sent with a system call
   std::vector<ServiceWindow> windows;
 
  private:

@@ -1,5 +1,7 @@
 // The pure parts of the transport.
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -7,6 +9,7 @@
 #include "client/cpp/base/text.h"
 #include "client/cpp/transport/backoff.h"
 #include "client/cpp/transport/frame_reader.h"
+#include "client/cpp/transport/mailbox.h"
 #include "client/cpp/transport/send_queue.h"
 #include "client/cpp/transport/socket_search.h"
 
@@ -122,6 +125,24 @@ TEST(SendQueue, BytesAreBoundedToo) {
   for (int i = 0; i < 10; ++i) queue.Add(Answer(1, std::string(1 << 20, 'x')));
   EXPECT_EQ(Drain(queue).size(), 4u);
   EXPECT_EQ(queue.lost(), 6u);
+}
+
+TEST(Mailbox, WhatCanWaitWakesNobody) {
+  const int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  ASSERT_GE(wake_fd, 0);
+  std::atomic<uint32_t> hot{0};
+  Mailbox mailbox(hot, wake_fd);
+  uint64_t wakes = 0;
+  Outgoing units = Answer(1, "units");
+  units.can_wait = true;
+  ASSERT_TRUE(mailbox.Send(std::move(units)));
+  EXPECT_LT(read(wake_fd, &wakes, sizeof wakes), 0);
+  ASSERT_TRUE(mailbox.Send(Answer(1, "built")));
+  EXPECT_GT(read(wake_fd, &wakes, sizeof wakes), 0);
+  Outgoing taken;
+  ASSERT_TRUE(mailbox.TakeOutgoing(taken));
+  EXPECT_EQ(taken.body, "units");
+  close(wake_fd);
 }
 
 TEST(Backoff, AnAbsentDaemonIsTriedFourTimesASecond) {
