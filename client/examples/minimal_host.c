@@ -4,6 +4,8 @@
  *
  *     cc minimal_host.c $(pkg-config --cflags --libs blazed) -lm -o minimal_host && ./minimal_host
  *
+ * once the shim is installed (client/cpp/README.md says how).
+ *
  * It runs the same without a daemon: every handle is then 0, the default. */
 #include <blazed/blazed.h>
 #include <math.h>

@@ -59,7 +59,7 @@ std::vector<std::string> ProgressLines(absl::Duration now, const ProgressSnapsho
 
 std::string ProgressLine(absl::Duration now, const ProgressSnapshot& snapshot) {
   std::string line =
-      absl::StrCat(Pad(DurationText(now), 8, Align::kRight), "  ", TrainingText(snapshot));
+      absl::StrCat(Pad(DurationText(now), 11, Align::kRight), "  ", TrainingText(snapshot));
   if (!snapshot.tuning) return line;
   absl::StrAppend(&line, " | ", snapshot.phase, ": ", TriedText(snapshot), ", spent ",
                   DurationText(snapshot.window));

@@ -136,12 +136,20 @@ Json Score(const planner::ForecastRecord& forecast, const planner::CostRecord& c
   return score;
 }
 
+// A search that was cut off says nothing about a forecast of the whole.
+bool Ended(const Reader::SessionStory& story) {
+  return story.outcome.has_value() && story.outcome->record.outcome != Outcome::kUndecided;
+}
+
 Json ForecastJson(const Reader::SessionStory& story, const planner::CostRecord& cost) {
   if (!story.forecast.has_value()) return Json();
   const planner::ForecastRecord& forecast = *story.forecast;
-  return {{"window_s", Seconds(forecast.window)}, {"builds", forecast.builds},
-          {"regret_s", Seconds(forecast.regret)}, {"resolvable", Finite(forecast.resolvable)},
-          {"based_on", forecast.based_on},        {"score", Score(forecast, cost)}};
+  return {{"window_s", Seconds(forecast.window)},
+          {"builds", forecast.builds},
+          {"regret_s", Seconds(forecast.regret)},
+          {"resolvable", Finite(forecast.resolvable)},
+          {"based_on", forecast.based_on},
+          {"score", Ended(story) ? Score(forecast, cost) : Json()}};
 }
 
 Json PlanJson(const Reader::SessionStory& story, const planner::PlanRecord& record) {

@@ -71,10 +71,10 @@ bool Tuning::State::BurstStep(Session& s) {
       EndBurst(s, RaceOutcome::kWon, "the fallback is the faster one by now");
       return false;
     case DriftDetector::State::kOk:
-      EndBurst(s, RaceOutcome::kLost, "the settled plan is still the faster one");
+      EndBurst(s, RaceOutcome::kLost, "nothing speaks against the settled plan");
       return false;
     case DriftDetector::State::kInconclusive:
-      EndBurst(s, RaceOutcome::kUndecided, "neither is clearly faster");
+      EndBurst(s, RaceOutcome::kUndecided, "these pairs do not tell which is faster");
       return false;
   }
   return false;

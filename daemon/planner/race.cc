@@ -63,7 +63,8 @@ void Race::Decide(bool far_slower) {
   } else if (drop_.LogE() >= std::log(1 / terms_.beta)) {
     End(RaceOutcome::kLost, "the gain is smaller than what is looked for");
   } else if (far_slower_ >= 2) {
-    End(RaceOutcome::kLost, "far slower twice in a row");
+    End(RaceOutcome::kLost,
+        "two pairs in a row were slower by more than five times the noise, so it was not tried on");
   } else {
     EndAtLimit();
   }

@@ -18,7 +18,9 @@
 namespace blazed::trainer {
 namespace {
 
-constexpr uint32_t kReportWaitMs = 2000;
+// Training is over, so nobody but the reader waits; a busy machine may need some seconds for a
+// large search.
+constexpr uint32_t kReportWaitMs = 15'000;
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
 absl::StatusOr<workloads::Workload> MakeWorkload(const TrainOptions& options) {

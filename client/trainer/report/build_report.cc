@@ -38,10 +38,11 @@ Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
 }
 
 // The default plan's step as the trainer timed it: over its last steps where nothing else ran.
+// What the trainer itself can say of the default plan: its median step where nothing else ran.
 Json DefaultStepNs(const TrainOptions& options, const RunFacts& run, const SessionFacts& session) {
-  if (options.plan == PlanMode::kNone) return nullptr;
-  const bool alone = session.counters.variants_built == 0 && session.plan.empty();
-  return alone && run.median_step_ns > 0 ? run.median_step_ns : run.base_step_ns;
+  const bool alone = options.plan != PlanMode::kNone && session.counters.variants_built == 0 &&
+                     session.plan.empty();
+  return alone && run.median_step_ns > 0 ? Json(run.median_step_ns) : Json();
 }
 
 Json BuiltPlans(const workloads::Workload& workload, const std::vector<BuildStory>& builds) {

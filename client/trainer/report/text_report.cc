@@ -44,7 +44,7 @@ std::string OutcomeText(const JobReport& job) {
     return "no winner: the search ended and the default plan stays, which is a full answer";
   }
   if (job.outcome == "undecided") {
-    return "undecided: steps or budget ran out before an answer; the next job goes on from here";
+    return "undecided: the search ended without an answer; the next job goes on from here";
   }
   if (job.outcome == "pinned") return "pinned: settled plans only, nothing was tried";
   if (job.outcome == "off") return "off: the default plan ran and nothing was tuned";
@@ -112,13 +112,18 @@ std::string ForecastRow(absl::string_view label, absl::string_view forecast,
 std::string ForecastTable(const JobReport& job, int columns) {
   if (!job.forecast) return "";
   const ForecastReport& forecast = *job.forecast;
+  // A search that was cut off says nothing about a forecast of the whole.
+  const bool ended = job.outcome == "settled" || job.outcome == "no_winner";
+  const auto score = [ended](double expected, double happened) {
+    return ended ? Score(expected, happened) : std::string("so far");
+  };
   std::string out = absl::StrCat("\n", ForecastRow("", "forecast", "happened", ""));
   out += ForecastRow("window", SecondsText(forecast.window_s), SecondsText(job.window_s),
-                     Score(forecast.window_s, job.window_s));
+                     score(forecast.window_s, job.window_s));
   out += ForecastRow("builds", CountText(forecast.builds), CountText(job.builds),
-                     Score(static_cast<double>(forecast.builds), static_cast<double>(job.builds)));
+                     score(static_cast<double>(forecast.builds), static_cast<double>(job.builds)));
   out += ForecastRow("regret", SecondsText(forecast.regret_s), SecondsText(job.regret_s),
-                     Score(forecast.regret_s, job.regret_s));
+                     score(forecast.regret_s, job.regret_s));
   out += ForecastRow("resolvable win", PercentText(forecast.resolvable), "", "");
   if (!forecast.based_on.empty()) out += Line("based on", forecast.based_on, columns);
   return out;

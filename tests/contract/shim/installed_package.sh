@@ -12,8 +12,7 @@ cmake --install "$build" --prefix "$prefix/usr" --component shim >/dev/null
 config=$(find "$prefix/usr" -name blazed.pc)
 library=$(dirname "$(dirname "$config")")
 
-# The file names the prefix of the build; --define-prefix moves it to where it lies.
-flags=$(PKG_CONFIG_PATH=$(dirname "$config") pkg-config --define-prefix --cflags --libs blazed)
+flags=$(PKG_CONFIG_PATH=$(dirname "$config") pkg-config --cflags --libs blazed)
 # shellcheck disable=SC2086
 $cc -std=c11 -O2 -Wall -Wextra -Werror "$source/client/examples/minimal_host.c" $flags -lm \
   -Wl,-rpath,"$library" -o "$prefix/by_pkg_config"

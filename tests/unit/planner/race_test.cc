@@ -52,7 +52,9 @@ TEST(Race, DropsAFarSlowerChallengerAfterTwoPairs) {
   EXPECT_FALSE(race.ended());
   race.Add(Ratio(-0.06), kScale);
   EXPECT_EQ(race.outcome(), RaceOutcome::kLost);
-  EXPECT_EQ(race.reason(), "far slower twice in a row");
+  EXPECT_EQ(
+      race.reason(),
+      "two pairs in a row were slower by more than five times the noise, so it was not tried on");
 }
 
 TEST(Race, CountsACutShortChallengerAsALoss) {
