@@ -10,5 +10,5 @@ function(blazed_test)
   target_link_libraries(${T_NAME} PRIVATE ${T_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   set_target_properties(${T_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${T_NAME} DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}" RUN_SERIAL ${T_ALONE})
+                       PROPERTIES TIMEOUT ${T_TIMEOUT} RUN_SERIAL ${T_ALONE} LABELS "${T_LABELS}")
 endfunction()

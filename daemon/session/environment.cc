@@ -1,9 +1,8 @@
 #include "daemon/session/environment.h"
 
-#include <xxhash.h>
-
-#include <cstring>
 #include <string_view>
+
+#include "daemon/session/digest_bytes.h"
 
 namespace blazed::session {
 namespace {
@@ -23,12 +22,7 @@ planner::Digest Fingerprint(const std::map<std::string, std::string>& fields) {
     AppendText(&bytes, key);
     AppendText(&bytes, value);
   }
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
-  planner::Digest digest;
-  static_assert(sizeof(canonical.digest) == sizeof(digest));
-  memcpy(digest.data(), canonical.digest, sizeof(digest));
-  return digest;
+  return DigestBytes(bytes);
 }
 
 }  // namespace

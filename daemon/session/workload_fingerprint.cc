@@ -1,9 +1,8 @@
 #include "daemon/session/workload_fingerprint.h"
 
-#include <xxhash.h>
-
-#include <cstring>
 #include <string>
+
+#include "daemon/session/digest_bytes.h"
 
 namespace blazed::session {
 namespace {
@@ -41,12 +40,7 @@ planner::Digest WorkloadFingerprint(const storage::WorkloadRow& workload) {
     AppendNumber(&bytes, decision.graph);
     AppendNumber(&bytes, decision.sites);
   }
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
-  planner::Digest digest;
-  static_assert(sizeof(canonical.digest) == sizeof(digest));
-  memcpy(digest.data(), canonical.digest, sizeof(digest));
-  return digest;
+  return DigestBytes(bytes);
 }
 
 }  // namespace blazed::session

@@ -1,7 +1,5 @@
 #include "tests/bench/daemon_kill/reattach.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "tests/bench/support/child_process.h"
 #include "tests/bench/support/even_host.h"
 #include "tests/fakes/private_daemon.h"
 
@@ -20,17 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kStepNs = 1'000'000;
 constexpr auto kPatience = std::chrono::minutes(1);
-
-bool Listens(const std::string& path) {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-  const bool listens =
-      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  close(fd);
-  return listens;
-}
 
 // A host with one session that trains all the while.
 class TrainingHost {

@@ -25,6 +25,8 @@ namespace {
   std::exit(1);
 }
 
+}  // namespace
+
 bool Listens(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -35,8 +37,6 @@ bool Listens(const std::string& path) {
   close(fd);
   return listens;
 }
-
-}  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::string& log) {
   std::vector<char*> argv;

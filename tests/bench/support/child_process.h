@@ -32,6 +32,9 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// Whether somebody listens on the socket.
+bool Listens(const std::string& socket);
+
 // Waits until somebody listens on the socket; ends the bench after half a minute.
 void AwaitListener(const std::string& socket);
 
