@@ -23,7 +23,7 @@ TEST(DaemonKill, LosesNoAnnouncedSettlement) {
   fakes::TemporaryFolder folder;
   KillOptions options;
   options.folder = folder.path();
-  options.rounds = static_cast<int>(NumberOf("BLAZED_KILL_ROUNDS", 8));
+  options.rounds = static_cast<int>(NumberOf("BLAZED_KILL_ROUNDS", 20));
   options.seed = NumberOf("BLAZED_KILL_SEED", std::random_device()());
   SCOPED_TRACE(absl::StrCat("seed ", options.seed));
   const KillReport report = RunKillRounds(options);
