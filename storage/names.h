@@ -15,12 +15,15 @@ inline constexpr char kBackupPrefix[] = "blazed-";
 inline constexpr char kBackupSuffix[] = ".db";
 inline constexpr char kChecksumSuffix[] = ".xxh128";
 
+// SQLite's write-ahead log beside a database.
+inline std::string LogOf(const std::string& database) { return database + "-wal"; }
+
 // Paths inside the store's folder.
 struct StoreNames {
   std::string folder;
 
   std::string database() const { return folder + "/" + kDatabaseFile; }
-  std::string log() const { return database() + "-wal"; }
+  std::string log() const { return LogOf(database()); }
   std::string log_index() const { return database() + "-shm"; }
   std::string lock() const { return folder + "/" + kLockFile; }
   std::string identity() const { return folder + "/" + kIdentityFile; }

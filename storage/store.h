@@ -100,6 +100,8 @@ class Reader {
     std::vector<StoredRace> races;
   };
   virtual absl::StatusOr<SessionStory> Story(planner::SessionId id) = 0;
+  // What the database and its log take on the disk; 0 for a store in memory. Does not read the
+  // database.
   virtual absl::StatusOr<uint64_t> SizeBytes() = 0;
   // Rows left out since the store was opened because their checksum is wrong; a row met twice
   // counts twice.

@@ -1,12 +1,14 @@
 #include "storage/sqlite/sqlite_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "storage/answers.h"
 #include "storage/digest_text.h"
+#include "storage/names.h"
 #include "storage/pair_codec.h"
 #include "storage/sqlite/row_codec.h"
 
@@ -421,15 +423,16 @@ absl::StatusOr<Reader::SessionStory> SqliteReader::Story(planner::SessionId id) 
   return story;
 }
 
+// Asked of the file system, because the question matters most where the database does not answer.
 absl::StatusOr<uint64_t> SqliteReader::SizeBytes() {
-  int64_t bytes = 0;
-  const absl::Status status = Read([&](Connection& db) {
-    return Take(db.QueryInt("SELECT page_count*page_size FROM pragma_page_count(), "
-                            "pragma_page_size()"),
-                bytes);
-  });
-  if (!status.ok()) return status;
-  return static_cast<uint64_t>(bytes);
+  std::error_code error;
+  const uint64_t database = std::filesystem::file_size(options_.database, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot look at ", options_.database, ": ", error.message()));
+  }
+  const uint64_t log = std::filesystem::file_size(LogOf(options_.database), error);
+  return error ? database : database + log;  // a closed database has no log
 }
 
 }  // namespace blazed::storage

@@ -58,6 +58,20 @@ TEST_F(OpenTest, MakesAPrivateFolderAndNothingElseOutsideIt) {
   EXPECT_EQ(report_.migrated_from, 0);
 }
 
+TEST_F(OpenTest, SaysWhatItsFilesTakeAndWhereThereIsNone) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  const auto reader = store->NewReader();
+  const auto files = [this] {
+    return std::filesystem::file_size(names().database()) +
+           std::filesystem::file_size(names().log());
+  };
+  EXPECT_GT(files(), 0u);
+  EXPECT_EQ(*reader->SizeBytes(), files());
+  std::filesystem::remove(names().database());
+  EXPECT_FALSE(reader->SizeBytes().ok());
+}
+
 TEST_F(OpenTest, LetsNobodyElseReadItsFilesInAFolderThatOthersMayList) {
   const mode_t before = umask(0022);
   ASSERT_EQ(mkdir(options_.folder.c_str(), 0755), 0);
