@@ -8,6 +8,8 @@ const char* NameOf(Stopped stopped) {
       return "steps";
     case Stopped::kSettled:
       return "settled";
+    case Stopped::kUndecided:
+      return "undecided";
     case Stopped::kSeconds:
       return "seconds";
     case Stopped::kSignal:

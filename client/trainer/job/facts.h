@@ -11,7 +11,13 @@
 namespace blazed::trainer {
 
 // Why a run ended.
-enum class Stopped { kSteps, kSettled, kSeconds, kSignal };
+enum class Stopped {
+  kSteps,
+  kSettled,    // with a settlement, no winner included
+  kUndecided,  // the search ended without one
+  kSeconds,
+  kSignal,
+};
 
 // What the trainer itself saw of one run.
 struct RunFacts {

@@ -65,6 +65,7 @@ class Loop {
   StepTimes times_;
   int64_t steps_ = 0;
   std::optional<int64_t> answered_at_;
+  Stopped answer_ = Stopped::kUndecided;  // meaningful from answered_at_ on
 };
 
 absl::Status Loop::Step() {
@@ -84,9 +85,12 @@ ProgressSnapshot Loop::Snapshot() {
   if (session_ != nullptr) {
     const blz_status_info status = session_->Status();
     snapshot = SnapshotOf(status);
-    if (status.settled != 0 && !answered_at_) {
-      answered_at_ = steps_;
-      times_.Clear();
+    if (status.settled != 0) {
+      // The shim says "settled" of every search that ended; only a settlement is an answer.
+      const bool settlement = status.settlement != BLZ_SETTLEMENT_NONE;
+      answer_ = settlement ? Stopped::kSettled : Stopped::kUndecided;
+      if (!answered_at_) times_.Clear();
+      answered_at_ = answered_at_.value_or(steps_);
     }
   }
   snapshot.steps = steps_;
@@ -105,7 +109,7 @@ std::optional<Stopped> Loop::End() const {
   if (EndAsked() != 0) return Stopped::kSignal;
   if (options_.until == Until::kSettled && answered_at_ &&
       steps_ >= *answered_at_ + kStepsAfterAnswer) {
-    return Stopped::kSettled;
+    return answer_;
   }
   if (options_.seconds > 0 && watch_.Elapsed() >= absl::Seconds(options_.seconds)) {
     return Stopped::kSeconds;

@@ -68,7 +68,7 @@ struct JobReport {
   double last_loss = 0;
   double wall_s = 0;
   double median_step_ns = 0;  // of the steps outside trials, at the end of the run
-  std::string stopped;        // steps, settled, seconds, signal
+  std::string stopped;        // steps, settled, undecided, seconds, signal
   std::string shim_state;
   std::string shim_reason;
 };

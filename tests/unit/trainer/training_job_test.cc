@@ -223,9 +223,25 @@ TEST(TrainingJob, UntilSettledEndsSomeStepsAfterTheAnswer) {
     if (step == 5) shim.status.settled = 1;
     return uint64_t{0};
   };
+  shim.status.settlement = BLZ_SETTLEMENT_IN_JOB;
   const Json report = *RunJob(options);
   EXPECT_EQ(report["jobs"][0]["run"]["stopped"], "settled");
   EXPECT_GT(report["jobs"][0]["run"]["steps"], 128);
+}
+
+TEST(TrainingJob, ASearchThatEndsWithoutASettlementStopsTheJobAsUndecided) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  shim.status.settled = 1;
+  TrainOptions options = Tiny(PlanMode::kTune);
+  options.until = Until::kSettled;
+  options.steps = 100'000;
+  Json job = (*RunJob(options))["jobs"][0];
+  EXPECT_EQ(job["run"]["stopped"], "undecided");
+  EXPECT_EQ(job["outcome"], "undecided");
+  shim.status.settlement = BLZ_SETTLEMENT_NO_WINNER;
+  job = (*RunJob(options))["jobs"][0];
+  EXPECT_EQ(job["run"]["stopped"], "settled");
 }
 
 TEST(TrainingJob, AnEndAskedForInTheMiddleStillReports) {
