@@ -40,6 +40,12 @@ const planner::SettlementRecord* Basis(const Reader::SessionStory& story) {
   return &story.settlement->record;
 }
 
+// Found by another session: this one got it for nothing, and owes nothing for the search.
+bool IsServed(const Reader::SessionStory& story) {
+  const planner::SettlementRecord* basis = Basis(story);
+  return basis != nullptr && basis->session != story.session.id;
+}
+
 std::string OutcomeWord(const Reader::SessionStory& story) {
   if (story.session.mode == planner::Mode::kObserve) return "off";
   if (story.session.mode == planner::Mode::kPinned) return "pinned";
@@ -195,13 +201,14 @@ void AddAnswer(const Reader::SessionStory& story, Json& job) {
   const planner::Plan plan = FinalPlan(story);
   const bool won = basis != nullptr && basis->kind != SettlementKind::kNoWinner;
   job["settlement"] = basis != nullptr ? Json(Word(basis->kind)) : Json();
+  job["served"] = IsServed(story);
   job["reason"] = ReasonOf(story);
   job["plan"] = storage::PlanNames(story.workload.spec, plan);
   job["default_step_ns"] = basis != nullptr ? FiniteOrNull(basis->default_step_ns) : Json();
   job["settled_step_ns"] = basis != nullptr ? FiniteOrNull(basis->settled_step_ns) : Json();
   job["gain"] = won ? IntervalJson(basis->gain) : Json();
   job["equivalence"] = EquivalenceOf(story, plan);
-  job["break_even_steps"] = won ? FiniteOrNull(basis->break_even_steps) : Json();
+  job["break_even_steps"] = won && !IsServed(story) ? FiniteOrNull(basis->break_even_steps) : Json();
 }
 
 void AddCosts(const planner::CostRecord& cost, Json& job) {

@@ -78,6 +78,7 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
   return {{"role", NameOf(options.role)},
           {"outcome", answer.outcome},
           {"settlement", answer.settlement},
+          {"served", session.phase == BLZ_PHASE_SERVED && answer.settlement != nullptr},
           {"reason", answer.reason},
           {"plan", plan},
           {"default_step_ns", DefaultStepNs(options, run, session)},

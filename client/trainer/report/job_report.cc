@@ -109,6 +109,8 @@ JobReport ReadJob(const Json& job) {
   out.role = Text(job, "role");
   out.outcome = Text(job, "outcome");
   out.settlement = Text(job, "settlement");
+  const Json* served = Find(job, "served");
+  out.served = served != nullptr && served->is_boolean() && served->get<bool>();
   out.reason = Text(job, "reason");
   out.plan = PlanEntries(Find(job, "plan"));
   out.default_step_ns = Number(job, "default_step_ns");

@@ -41,6 +41,7 @@ struct JobReport {
   std::string role;
   std::string outcome;
   std::string settlement;
+  bool served = false;  // found by another job
   std::string reason;
   std::vector<std::string> plan;  // empty: the default plan
   double default_step_ns = 0;     // 0: not measured

@@ -130,6 +130,7 @@ std::string ForecastTable(const JobReport& job, int columns) {
 }
 
 std::string BreakEven(const JobReport& job) {
+  if (job.served) return "served: another job paid for the search; nothing to pay back";
   if (!job.break_even_steps || *job.break_even_steps <= 0 ||
       !std::isfinite(*job.break_even_steps)) {
     return "";
@@ -177,13 +178,11 @@ bool Searched(const JobReport& job) {
 // A served job repeats what an earlier one found, so the counts do.
 std::string Candidates(const JobReport& job, int columns) {
   if (job.plans.empty()) return "";
-  const bool served = job.search_pairs == 0 && job.outcome != "off" && job.outcome != "undecided" &&
-                      job.role == "second";
   const std::string counts =
       absl::StrCat(CandidateCounts(job.plans),
-                   served ? "; an earlier job tried them, all are in the JSON report" : "");
+                   job.served ? "; an earlier job tried them, all are in the JSON report" : "");
   return absl::StrCat("\n", Wrap(counts, columns - 2, "  "),
-                      served ? "" : CandidateTable(job.plans, columns));
+                      job.served ? "" : CandidateTable(job.plans, columns));
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ TEST(Report, TellsTheWinnerInReadableNames) {
   EXPECT_EQ(job["replication_pairs"], 40);
   EXPECT_DOUBLE_EQ(job["gain"]["low"].get<double>(), 0.04);
   EXPECT_DOUBLE_EQ(job["break_even_steps"].get<double>(), 1234.5);
+  EXPECT_EQ(job["served"], false);
 }
 
 TEST(Report, ShowsLosersAndDuplicatesWithTheirReasons) {
@@ -118,6 +119,8 @@ TEST(Report, CallsAServedJobSettledWithTheStoredKindAndItsOwnCosts) {
   EXPECT_EQ(job["settlement"], "in_job");
   EXPECT_EQ(job["search_pairs"], 0);
   EXPECT_EQ(job["replication_pairs"], 12);
+  EXPECT_EQ(job["served"], true);
+  EXPECT_TRUE(job["break_even_steps"].is_null()) << "the first job paid for the search";
   EXPECT_EQ(job["race_list"], Json::array()) << "the first job's races are not this one's";
 }
 
