@@ -138,4 +138,9 @@ std::string Counted(uint64_t n, absl::string_view noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
+std::string StepsText(double steps) {
+  if (!(steps >= 0)) return "-";
+  return Counted(static_cast<uint64_t>(std::min(std::round(steps), 9e15)), "step");
+}
+
 }  // namespace blazed::blazectl

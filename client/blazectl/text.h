@@ -38,4 +38,7 @@ std::string Shortened(absl::string_view text, size_t columns);
 // "1 pair", "2 pairs".
 std::string Counted(uint64_t n, absl::string_view noun);
 
+// A number of steps that was computed: "812 steps".
+std::string StepsText(double steps);
+
 }  // namespace blazed::blazectl

@@ -70,6 +70,14 @@ std::string CountText(int64_t count) {
   return digits;
 }
 
+std::string Counted(int64_t count, absl::string_view noun) {
+  std::string text = absl::StrCat(CountText(count), " ", noun);
+  if (count == 1) return text;
+  if (text.back() != 'y') return text + "s";
+  text.pop_back();
+  return text + "ies";
+}
+
 std::string PercentText(double fraction, Sign sign) {
   if (!std::isfinite(fraction)) return "-";
   const double percent = fraction * 100;

@@ -20,6 +20,9 @@ std::string SecondsText(double seconds);
 // "1,234,567".
 std::string CountText(int64_t count);
 
+// "1 build", "1,234 builds", "2 boundaries".
+std::string Counted(int64_t count, absl::string_view noun);
+
 // A fraction as "5.8 %"; signed shows a plus as well.
 enum class Sign { kPlain, kSigned };
 std::string PercentText(double fraction, Sign sign = Sign::kPlain);

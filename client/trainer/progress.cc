@@ -26,20 +26,20 @@ std::string TrainingText(const ProgressSnapshot& snapshot) {
 
 std::string TriedText(const ProgressSnapshot& snapshot) {
   std::string text = absl::StrCat(snapshot.candidates, " tried, ", snapshot.dropped, " dropped, ",
-                                  snapshot.races, snapshot.races == 1 ? " race, " : " races, ",
-                                  CountText(static_cast<int64_t>(snapshot.pairs)), " pairs");
+                                  Counted(snapshot.races, "race"), ", ",
+                                  Counted(static_cast<int64_t>(snapshot.pairs), "pair"));
   if (snapshot.gain > 0) absl::StrAppend(&text, ", saves ", PercentText(snapshot.gain));
   return text;
 }
 
 std::string SpentText(const ProgressSnapshot& snapshot) {
-  std::string text = absl::StrCat(DurationText(snapshot.window), " (", snapshot.builds, " builds ",
+  std::string text = absl::StrCat(DurationText(snapshot.window), " (", Counted(snapshot.builds, "build"), " ",
                                   DurationText(snapshot.spent_building), ", probes ",
                                   DurationText(snapshot.spent_probing), ", regret ",
                                   DurationText(snapshot.regret), ")");
   if (snapshot.forecast_window > absl::ZeroDuration()) {
     absl::StrAppend(&text, ", forecast ", DurationText(snapshot.forecast_window), " and ",
-                    snapshot.forecast_builds, " builds, resolves ",
+                    Counted(snapshot.forecast_builds, "build"), ", resolves ",
                     PercentText(snapshot.forecast_resolvable));
   }
   return text;

@@ -10,20 +10,17 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "daemon/history/words.h"
+#include "daemon/planner/counted.h"
 #include "storage/plan_text.h"
 
 namespace blazed::history {
 namespace {
 
+using planner::Counted;
 using planner::SettlementKind;
 using planner::Verdict;
 
 std::string SecondsText(planner::Nanos span) { return TimeText(static_cast<double>(span.count())); }
-
-// "1 pair", "2 pairs".
-std::string Counted(uint64_t count, const char* noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
 
 const storage::StoredPlan* Find(const Evidence& evidence, const planner::Plan& plan) {
   for (const storage::StoredPlan& stored : evidence.plans) {
@@ -49,6 +46,10 @@ std::string ReplicationSentence(const planner::SettlementRecord& record) {
                       "; the next process replicates it where its signatures differ");
 }
 
+uint64_t StepCount(double steps) {
+  return static_cast<uint64_t>(std::min(std::round(steps), 9e15));
+}
+
 std::string CostSentence(const planner::SettlementRecord& record) {
   std::string text =
       absl::StrCat("the search took ", SecondsText(record.cost.window), ", ",
@@ -57,7 +58,7 @@ std::string CostSentence(const planner::SettlementRecord& record) {
                    SecondsText(record.cost.regret));
   if (record.break_even_steps > 0 && std::isfinite(record.break_even_steps)) {
     absl::StrAppend(&text,
-                    absl::StrFormat(", paid back after %.0f steps", record.break_even_steps));
+                    ", paid back after ", Counted(StepCount(record.break_even_steps), "step"));
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include "daemon/history/explain.h"
 #include "daemon/history/query.h"
 #include "daemon/history/service.h"
+#include "daemon/planner/counted.h"
 
 namespace blazed::history {
 namespace {
@@ -121,8 +122,8 @@ absl::Status Fill(Reader& reader, const Evidence& evidence, v1::ExplainReply* re
   }
   if (plans_left + races_left > 0) {
     reply->add_sentences(
-        absl::StrCat(plans_left, " plans and ", races_left,
-                     " races do not fit this answer; list them with blazectl plans and races."));
+        absl::StrCat(planner::Counted(plans_left, "plan"), " and ", planner::Counted(races_left, "race"),
+                     " did not fit this answer; list them with blazectl plans and races"));
   }
   absl::StatusOr<storage::EnvironmentRow> environment =
       reader.Environment(evidence.key.environment);

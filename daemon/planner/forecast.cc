@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "daemon/planner/counted.h"
+
 namespace blazed::planner {
 namespace {
 
@@ -35,8 +37,8 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   const double trials = plans * profile.pairs_per_proposal;
   record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerTrial * trials * here.step_ns));
   record.resolvable = 1 - std::exp(-profile.delta1);
-  record.based_on = "this job's first " + std::to_string(pairs) + " pairs and a space of " +
-                    std::to_string(here.toggles) + " options";
+  record.based_on = "this job's first " + Counted(pairs, "pair") + " and a space of " +
+                    Counted(here.toggles, "option");
   return record;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/planner/counted.h"
 #include "daemon/planner/interval.h"
 #include "daemon/planner/samples.h"
 #include "daemon/planner/scale.h"
@@ -75,7 +76,7 @@ void Race::Decide(bool far_slower) {
 void Race::EndAtLimit() {
   if (counted() < terms_.max_pairs && pairs_.size() < 2 * terms_.max_pairs) return;
   End(won_ ? RaceOutcome::kWon : RaceOutcome::kUndecided,
-      (won_ ? "faster, with " : "inside the noise after ") + std::to_string(counted()) + " pairs");
+      (won_ ? "faster, with " : "inside the noise after ") + Counted(counted(), "pair"));
 }
 
 void Race::End(RaceOutcome outcome, const std::string& reason) {

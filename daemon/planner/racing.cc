@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/planner/counted.h"
 #include "daemon/planner/interval.h"
 #include "daemon/planner/scale.h"
 #include "daemon/planner/tuning_state.h"
@@ -20,7 +21,7 @@ double Residual(const Race& race, double ratio) {
 std::string Story(const Race& race) {
   const double estimate = race.Estimate();
   return std::string(estimate >= 0 ? "faster by " : "slower by ") + PercentText(estimate) + " in " +
-         std::to_string(race.counted()) + " pairs; " + race.reason();
+         Counted(race.counted(), "pair") + "; " + race.reason();
 }
 
 }  // namespace

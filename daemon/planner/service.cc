@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/planner/counted.h"
 #include "daemon/planner/forecast.h"
 #include "daemon/planner/scale.h"
 #include "daemon/planner/tuning_state.h"
@@ -106,7 +107,7 @@ void Tuning::State::ObserveWindow(Session& s, const ServiceWindow& event) {
   s.forecast = MakeForecast(here, ChooseProfile(here, config_), kForecastPairs);
   s.forecast->based_on = "this job's first " + std::to_string(kForecastWindows) +
                          " windows of service, without pairs, and a space of " +
-                         std::to_string(here.toggles) + " options";
+                         Counted(here.toggles, "option");
   Emit(KeepForecast{s.ready.session, *s.forecast});
   Report(s, "observing; nothing is changed");
 }

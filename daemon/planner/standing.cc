@@ -1,5 +1,7 @@
 #include "daemon/planner/standing.h"
 
+#include "daemon/planner/counted.h"
+
 namespace blazed::planner {
 
 std::string StandingOf(const PlanRecord& record) {
@@ -9,8 +11,8 @@ std::string StandingOf(const PlanRecord& record) {
                                           : "built and runs as no plan before it, not measured";
     case Verdict::kProven:
       if (record.pairs == 0) return "computes the same, not measured";
-      return "computes the same; after " + std::to_string(record.pairs) +
-             (record.pairs == 1 ? " pair" : " pairs") + " no win that was worth a race";
+      return "computes the same; after " + Counted(record.pairs, "pair") +
+             " no win that was worth a race";
     default:
       return {};
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "daemon/planner/counted.h"
 #include "storage/plan_text.h"
 
 namespace blazed::session {
@@ -33,7 +34,7 @@ std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepRace& 
   return Notice{record.session, kind,
                 absl::StrCat(storage::PlanForPeople(workload, record.challenger), " against ",
                              storage::PlanForPeople(workload, record.champion), ": ",
-                             Percent(saving), " of a step over ", record.pairs.size(), " pairs",
+                             Percent(saving), " of a step over ", planner::Counted(record.pairs.size(), "pair"),
                              record.reason.empty() ? "" : ", ", record.reason)};
 }
 
@@ -93,8 +94,9 @@ std::optional<Notice> Of(const WorkloadSpec& workload, const planner::Settle& se
 std::optional<Notice> Of(const WorkloadSpec&, const planner::KeepForecast& forecast) {
   const planner::ForecastRecord& record = forecast.record;
   return Notice{forecast.session, "forecast_made",
-                absl::StrFormat("%.1f s and %d builds, wins above %.2f %% can be told, from %s",
-                                std::chrono::duration<double>(record.window).count(), record.builds,
+                absl::StrFormat("%.1f s and %s, wins above %.2f %% can be told, from %s",
+                                std::chrono::duration<double>(record.window).count(),
+                                planner::Counted(record.builds, "build"),
                                 100 * record.resolvable, record.based_on)};
 }
 

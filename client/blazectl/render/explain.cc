@@ -1,5 +1,4 @@
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "client/blazectl/enum_text.h"
 #include "client/blazectl/render/render.h"
 #include "client/blazectl/render/words.h"
@@ -25,7 +24,7 @@ std::string Headline(const v1::ExplainReply& answer, const Screen& screen) {
                    DurationText(settlement.default_step_ns()), " a step");
   if (settlement.break_even_steps() > 0) {
     absl::StrAppend(&text, "; the search is paid back after ",
-                    absl::StrFormat("%.0f", settlement.break_even_steps()), " steps");
+                    StepsText(settlement.break_even_steps()));
   }
   return text + "\n";
 }

@@ -1,5 +1,4 @@
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "client/blazectl/enum_text.h"
 #include "client/blazectl/render/render.h"
 #include "client/blazectl/render/words.h"
@@ -45,7 +44,7 @@ std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const
          {Word(row.contract())},
          {absl::StrCat(row.search_pairs(), "+", row.replication_pairs())},
          {DurationText(static_cast<double>(row.window_ns()))},
-         {row.break_even_steps() > 0 ? absl::StrFormat("%.0f steps", row.break_even_steps()) : "-"},
+         {row.break_even_steps() > 0 ? StepsText(row.break_even_steps()) : "-"},
          {AgoText(row.settled_unix_ns(), now)},
          {NextCheck(row)},
          {PlanText(row.plan(), row.plan_text())}});

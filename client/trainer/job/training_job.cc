@@ -104,8 +104,9 @@ std::string Greeting(const TrainOptions& options, const workloads::Workload& wor
   std::string text = absl::StrCat(workload.name, ", ", std::string(NameOf(options.regime)),
                                   ", width ", workload.options.width);
   if (workloads::NeedsText(workload)) absl::StrAppend(&text, ", sequence ", workload.options.seq);
-  absl::StrAppend(&text, ", batch ", workload.options.batch, ", ", workload.space.decisions.size(),
-                  " decisions (", BoundaryCount(workload.space), " boundaries)");
+  absl::StrAppend(&text, ", batch ", workload.options.batch, ", ",
+                  Counted(static_cast<int64_t>(workload.space.decisions.size()), "decision"), " (",
+                  Counted(BoundaryCount(workload.space), "boundary"), ")");
   if (corpus) absl::StrAppend(&text, ", ", CountText(corpus->size()), " characters of text");
   return text;
 }

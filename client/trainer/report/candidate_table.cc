@@ -110,7 +110,7 @@ std::string CandidateCounts(const std::vector<Candidate>& candidates) {
     counts.push_back(absl::StrCat(end - begin, " ", Words(sorted[begin].verdict)));
     begin = end;
   }
-  return absl::StrCat(candidates.size(), candidates.size() == 1 ? " candidate" : " candidates",
+  return absl::StrCat(Counted(static_cast<int64_t>(candidates.size()), "candidate"),
                       counts.empty() ? "" : ": ", absl::StrJoin(counts, ", "));
 }
 

@@ -32,13 +32,17 @@ std::string Heading(const std::string& title, int columns) {
   return absl::StrCat(text, "\n", std::string(static_cast<size_t>(TextColumns(text)), '='), "\n");
 }
 
+std::string Decisions(const JobReport& job) {
+  return Counted(static_cast<int64_t>(job.plan.size()), "decision");
+}
+
 std::string OutcomeText(const JobReport& job) {
   if (job.outcome == "settled") {
     const std::string kind = absl::StrReplaceAll(job.settlement, {{"_", " "}});
     return absl::StrCat("settled (", kind, "): ",
                         job.plan.size() == 1
-                            ? "one decision differs from the default"
-                            : absl::StrCat(job.plan.size(), " decisions differ from the default"));
+                            ? "1 decision differs from the default"
+                            : absl::StrCat(Decisions(job), " differ from the default"));
   }
   if (job.outcome == "no_winner") {
     return "no winner: the search ended and the default plan stays, which is a full answer";
@@ -136,7 +140,7 @@ std::string BreakEven(const JobReport& job) {
     return "";
   }
   const double steps = std::ceil(*job.break_even_steps);
-  std::string text = absl::StrCat(CountText(static_cast<int64_t>(std::min(steps, 9e15))), " steps");
+  std::string text = Counted(static_cast<int64_t>(std::min(steps, 9e15)), "step");
   if (job.settled_step_ns > 0) {
     absl::StrAppend(&text, ", about ", SecondsText(steps * job.settled_step_ns * 1e-9));
   }
@@ -145,9 +149,10 @@ std::string BreakEven(const JobReport& job) {
 
 std::string Spent(const JobReport& job, int columns) {
   const std::string counts =
-      absl::StrCat(CountText(job.search_pairs), " search pairs, ", CountText(job.replication_pairs),
-                   " replication pairs, ", CountText(job.races), " races, ", CountText(job.builds),
-                   " builds, ", CountText(job.probes), " probes");
+      absl::StrCat(Counted(job.search_pairs, "search pair"), ", ",
+                   Counted(job.replication_pairs, "replication pair"), ", ",
+                   Counted(job.races, "race"), ", ", Counted(job.builds, "build"), ", ",
+                   Counted(job.probes, "probe"));
   const std::string times =
       absl::StrCat("builds ", SecondsText(job.build_s), ", probes ", SecondsText(job.probe_s),
                    ", drains ", SecondsText(job.drain_s), ", regret ", SecondsText(job.regret_s),
@@ -161,7 +166,7 @@ std::string Spent(const JobReport& job, int columns) {
 
 std::string Trained(const JobReport& job, int columns) {
   if (job.steps == 0) return "";
-  std::string text = absl::StrCat(CountText(job.steps), " steps in ", SecondsText(job.wall_s));
+  std::string text = absl::StrCat(Counted(job.steps, "step"), " in ", SecondsText(job.wall_s));
   if (job.first_loss > 0) {
     absl::StrAppend(&text, absl::StrFormat(", loss %.3f to %.3f", job.first_loss, job.last_loss));
   }
@@ -234,7 +239,7 @@ std::string RenderComparison(const JobReport& first, const JobReport& second, in
   };
   const auto plan = [](const JobReport& job) {
     return job.plan.empty() ? std::string("default")
-                            : absl::StrCat(job.plan.size(), " decisions changed");
+                            : absl::StrCat(Decisions(job), " changed");
   };
   std::string out = Heading("both jobs", columns);
   out += row("", "first", "second");

@@ -258,7 +258,7 @@ TEST_F(ServiceTest, ExplainsNoMoreThanAClientTakesAndSaysWhatIsLeftOut) {
   EXPECT_GT(reply.plans_size(), 1000);
   const std::vector<std::string> sentences(reply.sentences().begin(), reply.sentences().end());
   EXPECT_THAT(sentences, Contains(absl::StrCat(3000 - reply.plans_size(),
-                                               " plans and 0 races do not fit this answer; list "
+                                               " plans and 0 races did not fit this answer; list "
                                                "them with blazectl plans and races.")));
 }
 

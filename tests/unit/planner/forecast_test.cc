@@ -102,6 +102,9 @@ TEST(Forecast, SaysWhatTheNoiseLetsItResolve) {
   EXPECT_GT(noisy.resolvable, quiet);
   EXPECT_LE(noisy.window, std::chrono::seconds(60));
   EXPECT_EQ(noisy.based_on, "this job's first 32 pairs and a space of 20 options");
+  here.toggles = 1;
+  EXPECT_EQ(MakeForecast(here, ChooseProfile(here, config), 1).based_on,
+            "this job's first 1 pair and a space of 1 option");
 }
 
 TEST(Forecast, IsNothingForNothingToChoose) {

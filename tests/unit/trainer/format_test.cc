@@ -8,6 +8,14 @@
 namespace blazed::trainer {
 namespace {
 
+TEST(Format, OneIsNoPlural) {
+  EXPECT_EQ(Counted(0, "build"), "0 builds");
+  EXPECT_EQ(Counted(1, "build"), "1 build");
+  EXPECT_EQ(Counted(1234, "pair"), "1,234 pairs");
+  EXPECT_EQ(Counted(1, "boundary"), "1 boundary");
+  EXPECT_EQ(Counted(2, "boundary"), "2 boundaries");
+}
+
 TEST(Format, StepTimesKeepTheDigitsThatMatter) {
   EXPECT_EQ(StepTimeText(412), "412 ns");
   EXPECT_EQ(StepTimeText(9'134), "9.13 us");

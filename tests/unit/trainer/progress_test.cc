@@ -59,6 +59,18 @@ TEST(Progress, SaysStepsLossPhaseCandidatesDroppedRacesTimeForecastAndGain) {
                   "          "));
 }
 
+TEST(Progress, OneIsNoPlural) {
+  ProgressSnapshot snapshot = Searching();
+  snapshot.races = 1;
+  snapshot.pairs = 1;
+  snapshot.builds = 1;
+  snapshot.forecast_builds = 1;
+  const auto lines = ProgressLines(absl::Seconds(12), snapshot);
+  EXPECT_THAT(lines[1], HasSubstr("1 race, 1 pair,"));
+  EXPECT_THAT(lines[2], HasSubstr("(1 build 1.2 s"));
+  EXPECT_THAT(lines[2], HasSubstr("and 1 build, resolves"));
+}
+
 TEST(Progress, PlainOutputIsOneLineEveryTwoSecondsAndAtEveryChangeOfPhase) {
   Screen screen;
   Progress progress = screen.Make(Display::kPlain);

@@ -53,6 +53,23 @@ TEST(TextReport, ShowsTheWholeStoryOfASettledJob) {
 )");
 }
 
+TEST(TextReport, OneIsNoPlural) {
+  Json job = SampleJob();
+  for (const char* count : {"search_pairs", "replication_pairs", "races", "builds", "probes"}) {
+    job[count] = 1;
+  }
+  job["plan"] = {"attention=streamed"};
+  job["break_even_steps"] = 0.4;
+  job["run"]["steps"] = 1;
+  const std::string text = RenderReport(SampleReport({job}), 120);
+  EXPECT_THAT(text,
+              HasSubstr("1 search pair, 1 replication pair, 1 race, 1 build, 1 probe\n"));
+  EXPECT_THAT(text, HasSubstr("1 decision differs from the default"));
+  EXPECT_THAT(text, HasSubstr("trained     1 step in"));
+  EXPECT_THAT(text, HasSubstr("break-even  1 step, about"));
+  EXPECT_THAT(RenderComparison(ReadJob(job), ReadJob(job), 80), HasSubstr("1 decision changed"));
+}
+
 TEST(TextReport, NoWinnerIsAFullAnswerWithItsLosers) {
   const std::string text = RenderReport(SampleReport({SampleNoWinner()}), 100);
   EXPECT_THAT(text, HasSubstr("no winner: the search ended and the default plan stays"));
