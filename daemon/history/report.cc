@@ -208,7 +208,26 @@ void AddAnswer(const Reader::SessionStory& story, Json& job) {
   job["settled_step_ns"] = basis != nullptr ? FiniteOrNull(basis->settled_step_ns) : Json();
   job["gain"] = won ? IntervalJson(basis->gain) : Json();
   job["equivalence"] = EquivalenceOf(story, plan);
-  job["break_even_steps"] = won && !IsServed(story) ? FiniteOrNull(basis->break_even_steps) : Json();
+  job["break_even_steps"] =
+      won && !IsServed(story) ? FiniteOrNull(basis->break_even_steps) : Json();
+}
+
+// Every pair of the totals by what it was for. Null where the races show more than the costs: those
+// begin again where a settlement was demoted under the session.
+Json PairsByUse(const Reader::SessionStory& story, const planner::CostRecord& cost) {
+  uint64_t search = 0, verification = 0, replication = 0;
+  for (const storage::StoredRace& race : story.races) {
+    if (race.record.session != story.session.id) continue;
+    if (race.record.kind == planner::RaceKind::kSearch) search += race.pair_count;
+    if (race.record.kind == planner::RaceKind::kVerification) verification += race.pair_count;
+    if (race.record.kind == planner::RaceKind::kReplication) replication += race.pair_count;
+  }
+  const uint64_t total = cost.search_pairs + cost.replication_pairs;
+  const uint64_t named = search + verification + replication + cost.noise_pairs + cost.late_pairs;
+  if (named > total) return Json();
+  return {{"noise", cost.noise_pairs},        {"proposals", total - named},
+          {"search_races", search},           {"verification_races", verification},
+          {"replication_races", replication}, {"late", cost.late_pairs}};
 }
 
 void AddCosts(const planner::CostRecord& cost, Json& job) {
@@ -238,6 +257,7 @@ Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_
   });
   job["decisions"] = decisions.size();
   AddCosts(cost, job);
+  job["pairs_by_use"] = PairsByUse(story, cost);
   job["forecast"] = ForecastJson(story, cost);
   job["session"] = story.session.id;
   job["workload_fingerprint"] = storage::DigestToHex(story.workload.spec.fingerprint);

@@ -39,6 +39,7 @@ void Visit(A& a, CostRecord& v) {
   a("window", v.window), a("regret", v.regret), a("build", v.build), a("probe", v.probe);
   a("drain", v.drain), a("builds", v.builds), a("probes", v.probes), a("races", v.races);
   a("search_pairs", v.search_pairs), a("replication_pairs", v.replication_pairs);
+  a("noise_pairs", v.noise_pairs), a("late_pairs", v.late_pairs);
 }
 template <class A>
 void Visit(A& a, ForecastRecord& v) {

@@ -48,6 +48,8 @@ CostRecord Ledger::Record(Moment now) const {
   record.races = races_;
   record.search_pairs = search_pairs_;
   record.replication_pairs = replication_pairs_;
+  record.noise_pairs = noise_pairs_;
+  record.late_pairs = late_pairs_;
   return record;
 }
 

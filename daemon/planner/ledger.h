@@ -21,6 +21,9 @@ class Ledger {
   void AddDrain(uint64_t ns);
   void AddRace() { ++races_; }
   void AddPairs(RaceKind kind, uint64_t pairs);
+  // Pairs that AddPairs counts as well, by what they were for.
+  void AddNoise(uint64_t pairs) { noise_pairs_ += pairs; }
+  void AddLate(uint64_t pairs) { late_pairs_ += pairs; }
   // Excess of a plan's steps against the champion's. Summed by plan before it is cut at zero, so
   // that noise around zero does not count as loss.
   void AddExcess(const Plan& plan, double ns) { excess_[plan] += ns; }
@@ -32,6 +35,7 @@ class Ledger {
   uint64_t build_ns_ = 0, probe_ns_ = 0, drain_ns_ = 0;
   uint32_t builds_ = 0, probes_ = 0, races_ = 0;
   uint64_t search_pairs_ = 0, replication_pairs_ = 0;
+  uint64_t noise_pairs_ = 0, late_pairs_ = 0;
   std::map<Plan, double> excess_;
 };
 

@@ -75,8 +75,10 @@ void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
 
 void Tuning::State::TakeNoise(Session& s, const std::vector<PairSample>& pairs) {
   const RaceKind kind = s.role == Role::kServing ? RaceKind::kReplication : RaceKind::kSearch;
-  s.ledger.AddPairs(kind, pairs.size());
-  campaign_.ledger.AddPairs(kind, pairs.size());
+  for (Ledger* ledger : {&s.ledger, &campaign_.ledger}) {
+    ledger->AddPairs(kind, pairs.size());
+    ledger->AddNoise(pairs.size());
+  }
   s.noise_pairs += static_cast<uint32_t>(pairs.size());
   for (const PairSample& pair : pairs) {
     if (pair.excluded || pair.aborted) continue;
@@ -126,13 +128,17 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
   ScaleRing& ring = s.ring(lease.discard);
   const double before = ring.scale();
   std::vector<double> ratios;
+  uint64_t late = 0;
   for (const PairSample& pair : pairs) {
     const double ratio = pair.aborted ? kAbortedRatio : LogRatio(pair);
     const double scale = ring.scale();
     if (racing && !pair.excluded && !pair.aborted) ring.Push(Residual(*s.race, ratio));
+    if (racing && s.race->ended()) ++late;
     if (racing) s.race->Add(pair, scale);
     if (!pair.excluded) ratios.push_back(ratio);
   }
+  s.ledger.AddLate(late);
+  campaign_.ledger.AddLate(late);
   campaign_.measured = campaign_.measured || !ratios.empty();
   const RobustRatios held = HoldOutliers(std::move(ratios), before);
   if (!held.values.empty()) {

@@ -184,7 +184,10 @@ struct ForecastRecord {
 struct CostRecord {
   Nanos window{}, regret{}, build{}, probe{}, drain{};
   uint32_t builds = 0, probes = 0, races = 0;
+  // All pairs that ran are one or the other.
   uint64_t search_pairs = 0, replication_pairs = 0;
+  // Of them: the plan in use against itself, and what a lease still ran behind its race's verdict.
+  uint64_t noise_pairs = 0, late_pairs = 0;
   bool operator==(const CostRecord&) const = default;
 };
 

@@ -38,6 +38,7 @@ void PutCost(RowWriter& out, const planner::CostRecord& cost) {
   out.Time(cost.window).Time(cost.regret).Time(cost.build).Time(cost.probe).Time(cost.drain);
   out.Count(cost.builds).Count(cost.probes).Count(cost.races);
   out.Count(cost.search_pairs).Count(cost.replication_pairs);
+  out.Count(cost.noise_pairs).Count(cost.late_pairs);
 }
 
 void TakeCost(RowReader& in, planner::CostRecord& cost) {
@@ -51,6 +52,8 @@ void TakeCost(RowReader& in, planner::CostRecord& cost) {
   in.Count(cost.races);
   in.Count(cost.search_pairs);
   in.Count(cost.replication_pairs);
+  in.Count(cost.noise_pairs);
+  in.Count(cost.late_pairs);
 }
 
 void PutForecast(RowWriter& out, const planner::ForecastRecord& record) {

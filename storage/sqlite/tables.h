@@ -56,7 +56,8 @@ inline constexpr Table kSettlementTable{
     "settlement", "id",
     "tuning,kind,contract,plan,champion_signature,default_signature,default_step_ns,"
     "settled_step_ns,gain_estimate,gain_low,gain_high,window_ns,regret_ns,build_ns,probe_ns,"
-    "drain_ns,builds,probes,races,search_pairs,replication_pairs,forecast_window_ns,"
+    "drain_ns,builds,probes,races,search_pairs,replication_pairs,noise_pairs,late_pairs,"
+    "forecast_window_ns,"
     "forecast_builds,forecast_regret_ns,forecast_resolvable,forecast_based_on,break_even_steps,"
     "session,state,state_reason,settled_ns"};
 inline constexpr Table kDriftTimerTable{"drift_timer", "settlement", "tuning,gap_steps,steps_left"};
@@ -64,7 +65,7 @@ inline constexpr Table kSurrogateTable{"surrogate", "tuning", "state"};
 inline constexpr Table kOutcomeTable{
     "outcome", "session",
     "tuning,outcome,settlement,window_ns,regret_ns,build_ns,probe_ns,drain_ns,builds,probes,races,"
-    "search_pairs,replication_pairs,reason,at_ns"};
+    "search_pairs,replication_pairs,noise_pairs,late_pairs,reason,at_ns"};
 inline constexpr Table kEventTable{"event", "id", "tuning,session,wall_ns,kind,payload"};
 
 // A row and its key. `covered` holds the values of child tables that the checksum covers as well.

@@ -55,7 +55,7 @@ TEST(Replay, RefusesALogOfAnotherVersionOrWithoutAnOpening) {
   recording.log[0] = '9';
   EXPECT_NE(Replay(recording.log).error.find("another version"), std::string::npos);
   EXPECT_EQ(Replay("").error, "the log opens no tuning");
-  EXPECT_FALSE(Replay("2 tick at=5\n").complete);
+  EXPECT_FALSE(Replay("3 tick at=5\n").complete);
 }
 
 TEST(Replay, SettlesNothingFromAReorderedLog) {

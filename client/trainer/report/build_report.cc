@@ -89,6 +89,7 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
           {"decisions", workload.space.decisions.size()},
           {"search_pairs", counters.search_pairs},
           {"replication_pairs", counters.replication_pairs},
+          {"pairs_by_use", nullptr},
           {"builds", tried ? counters.variants_built : counters.builds},
           {"probes", counters.probes},
           {"races", counters.races},

@@ -65,6 +65,16 @@ std::optional<ForecastReport> ReadForecast(const Json* forecast) {
                         Text(*forecast, "based_on")};
 }
 
+std::optional<PairUses> ReadPairUses(const Json* uses) {
+  if (uses == nullptr || !uses->is_object()) return std::nullopt;
+  return PairUses{Integer(*uses, "noise"),
+                  Integer(*uses, "proposals"),
+                  Integer(*uses, "search_races"),
+                  Integer(*uses, "verification_races"),
+                  Integer(*uses, "replication_races"),
+                  Integer(*uses, "late")};
+}
+
 std::vector<Candidate> ReadCandidates(const Json* plans) {
   std::vector<Candidate> candidates;
   if (plans == nullptr || !plans->is_array()) return candidates;
@@ -78,6 +88,7 @@ std::vector<Candidate> ReadCandidates(const Json* plans) {
 void ReadCosts(const Json& job, JobReport* out) {
   out->search_pairs = Integer(job, "search_pairs");
   out->replication_pairs = Integer(job, "replication_pairs");
+  out->pairs_by_use = ReadPairUses(Find(job, "pairs_by_use"));
   out->builds = Integer(job, "builds");
   out->probes = Integer(job, "probes");
   out->races = Integer(job, "races");

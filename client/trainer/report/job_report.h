@@ -28,6 +28,16 @@ struct Gain {
   double high = 0;
 };
 
+// All pairs of a job by what they were for; their sum is search and replication pairs together.
+struct PairUses {
+  int64_t noise = 0;
+  int64_t proposals = 0;
+  int64_t search_races = 0;
+  int64_t verification_races = 0;
+  int64_t replication_races = 0;
+  int64_t late = 0;
+};
+
 struct ForecastReport {
   double window_s = 0;
   int64_t builds = 0;
@@ -52,6 +62,7 @@ struct JobReport {
   int64_t decisions = 0;
   int64_t search_pairs = 0;
   int64_t replication_pairs = 0;
+  std::optional<PairUses> pairs_by_use;
   int64_t builds = 0;
   int64_t probes = 0;
   int64_t races = 0;

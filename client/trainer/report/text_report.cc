@@ -147,17 +147,33 @@ std::string BreakEven(const JobReport& job) {
   return text + " until the search has paid for itself (N* = excess / step time saved)";
 }
 
+std::string PairUsesText(const PairUses& uses) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](int64_t count, absl::string_view what) {
+    if (count > 0) parts.push_back(absl::StrCat(CountText(count), " ", what));
+  };
+  add(uses.noise, "for the noise");
+  add(uses.proposals, "of plans before a race");
+  add(uses.search_races, "in search races");
+  add(uses.verification_races, "in verification");
+  add(uses.replication_races, "in replication");
+  add(uses.late, "run behind a verdict");
+  return absl::StrJoin(parts, ", ");
+}
+
 std::string Spent(const JobReport& job, int columns) {
-  const std::string counts =
-      absl::StrCat(Counted(job.search_pairs, "search pair"), ", ",
-                   Counted(job.replication_pairs, "replication pair"), ", ",
-                   Counted(job.races, "race"), ", ", Counted(job.builds, "build"), ", ",
-                   Counted(job.probes, "probe"));
+  const std::string counts = absl::StrCat(
+      Counted(job.search_pairs, "search pair"), ", ",
+      Counted(job.replication_pairs, "replication pair"), ", ", Counted(job.races, "race"), ", ",
+      Counted(job.builds, "build"), ", ", Counted(job.probes, "probe"));
   const std::string times =
       absl::StrCat("builds ", SecondsText(job.build_s), ", probes ", SecondsText(job.probe_s),
                    ", drains ", SecondsText(job.drain_s), ", regret ", SecondsText(job.regret_s),
                    ", in a window of ", SecondsText(job.window_s));
   std::string out = absl::StrCat("\n", Line("spent", counts, columns), Line("", times, columns));
+  if (job.pairs_by_use && job.search_pairs + job.replication_pairs > 0) {
+    out += Line("pairs", PairUsesText(*job.pairs_by_use), columns);
+  }
   if (const std::string even = BreakEven(job); !even.empty()) {
     out += Line("break-even", even, columns);
   }
@@ -238,8 +254,7 @@ std::string RenderComparison(const JobReport& first, const JobReport& second, in
                                      {{"_", " "}});
   };
   const auto plan = [](const JobReport& job) {
-    return job.plan.empty() ? std::string("default")
-                            : absl::StrCat(Decisions(job), " changed");
+    return job.plan.empty() ? std::string("default") : absl::StrCat(Decisions(job), " changed");
   };
   std::string out = Heading("both jobs", columns);
   out += row("", "first", "second");

@@ -143,7 +143,9 @@ inline planner::CostRecord Cost() {
           8,
           7,
           600,
-          40};
+          40,
+          32,
+          13};
 }
 
 inline planner::SettlementRecord Settlement(

@@ -216,6 +216,20 @@ TEST(Report, CountsFinishedRacesWhereThereIsNoOutcomeYet) {
   EXPECT_EQ(job["replication_pairs"], 7);
 }
 
+TEST(Report, NamesWhatEveryPairWasFor) {
+  storage::Reader::SessionStory story = Settled();
+  const Json uses = JobReport(story)["pairs_by_use"];
+  EXPECT_EQ(uses["noise"], 32);
+  EXPECT_EQ(uses["verification_races"], 20);
+  EXPECT_EQ(uses["late"], 13);
+  int64_t sum = 0;
+  for (const Json& count : uses) sum += count.get<int64_t>();
+  EXPECT_EQ(sum, 600 + 40);
+  story.outcome->record.cost.search_pairs = 1;
+  story.outcome->record.cost.replication_pairs = 0;
+  EXPECT_TRUE(JobReport(story)["pairs_by_use"].is_null()) << "its races show more";
+}
+
 TEST(Report, TellsWhatASearchThatGoesOnHasCostSoFar) {
   storage::Reader::SessionStory story = Settled();
   const planner::CostRecord so_far = story.outcome->record.cost;

@@ -89,11 +89,11 @@ TEST(Codec, StaysTheSameTextOverReleases) {
   event.at = Nanos(12);
   event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 5, 32}}, 6, 7, false};
   EXPECT_EQ(EncodeEvent(event),
-            "2 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "3 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
             "complete=0");
   RunPairs run{1, 2, 0, 3, {true, false}, 1, 2, Nanos(9), 8};
   EXPECT_EQ(EncodeAction(run),
-            "2 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
+            "3 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
             "timed=2 deadline=9 abort_ns=8");
 }
 
@@ -116,11 +116,11 @@ TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
     EXPECT_FALSE(read.has_value() && *read == event) << length;
   }
   EXPECT_FALSE(DecodeEvent(line + " more=1", &error).has_value());
-  EXPECT_FALSE(DecodeEvent("2 lease_dome at=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("3 lease_dome at=1", &error).has_value());
   EXPECT_EQ(error, "the line's kind is unknown");
-  EXPECT_FALSE(DecodeEvent("2 session_gone at=1 session=-1 reason=", &error).has_value());
-  EXPECT_FALSE(DecodeEvent("2 session_gone at=1 session=1 reason=%4", &error).has_value());
-  EXPECT_FALSE(DecodeOpening("2 tuning fingerprint=00", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("3 session_gone at=1 session=-1 reason=", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("3 session_gone at=1 session=1 reason=%4", &error).has_value());
+  EXPECT_FALSE(DecodeOpening("3 tuning fingerprint=00", &error).has_value());
 }
 
 TEST(Codec, RefusesACountThatTheLineCannotHold) {

@@ -43,6 +43,29 @@ TEST(Tuning, SettlesAWinnerAfterVerificationAndReplication) {
   EXPECT_GT(settled.cost.window, Nanos(0));
 }
 
+TEST(Tuning, TellsNoiseEvidenceAndWhatRanBehindAVerdictApart) {
+  const sim::CostTable table = OneGoodOption();
+  sim::Host host(&table, {}, {}, {}, 1);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  uint64_t noise = 0, lent_to_races = 0, raced = 0;
+  for (const Action& action : host.actions()) {
+    if (const auto* lease = std::get_if<RunPairs>(&action)) {
+      const uint64_t pairs = lease->challenger_first.size();
+      if (lease->champion == lease->challenger) noise += pairs;
+      // Leases of proposals are shorter than any of a race here.
+      if (lease->champion != lease->challenger && pairs >= 8) lent_to_races += pairs;
+    }
+    if (const auto* race = std::get_if<KeepRace>(&action)) raced += race->record.pairs.size();
+  }
+  const CostRecord cost = host.outcome(s)->cost;
+  EXPECT_EQ(cost.noise_pairs, noise);
+  EXPECT_EQ(cost.noise_pairs, 32u);
+  EXPECT_GT(cost.late_pairs, 0u);
+  EXPECT_EQ(cost.late_pairs, lent_to_races - raced);
+  EXPECT_LT(noise + lent_to_races, cost.search_pairs + cost.replication_pairs);
+}
+
 TEST(Tuning, GivesAReasonWithEveryVerdict) {
   const sim::CostTable table = OneGoodOption();
   std::set<Verdict> seen;

@@ -12,6 +12,8 @@ inline Json SampleJob() {
     "default_step_ns": 8412345, "settled_step_ns": 7921000,
     "gain": {"estimate": 0.0584, "low": 0.049, "high": 0.067},
     "equivalence": "identical", "boundaries": 34, "search_pairs": 1212, "replication_pairs": 96,
+    "pairs_by_use": {"noise": 32, "proposals": 928, "search_races": 240, "verification_races": 0,
+                     "replication_races": 95, "late": 13},
     "builds": 14, "probes": 42, "races": 5,
     "window_s": 28.1, "regret_s": 0.93, "build_s": 1.21, "probe_s": 0.88, "drain_s": 0,
     "forecast": {"window_s": 32, "builds": 12, "regret_s": 0.3, "resolvable": 0.011,

@@ -39,6 +39,8 @@ TEST(TextReport, ShowsTheWholeStoryOfASettledJob) {
 
   spent       1,212 search pairs, 96 replication pairs, 5 races, 14 builds, 42 probes
               builds 1.2 s, probes 0.9 s, drains 0 ms, regret 0.9 s, in a window of 28 s
+  pairs       32 for the noise, 928 of plans before a race, 240 in search races, 95 in
+              replication, 13 run behind a verdict
   break-even  6,133 steps, about 49 s until the search has paid for itself (N* = excess /
               step time saved)
 
@@ -62,8 +64,7 @@ TEST(TextReport, OneIsNoPlural) {
   job["break_even_steps"] = 0.4;
   job["run"]["steps"] = 1;
   const std::string text = RenderReport(SampleReport({job}), 120);
-  EXPECT_THAT(text,
-              HasSubstr("1 search pair, 1 replication pair, 1 race, 1 build, 1 probe\n"));
+  EXPECT_THAT(text, HasSubstr("1 search pair, 1 replication pair, 1 race, 1 build, 1 probe\n"));
   EXPECT_THAT(text, HasSubstr("1 decision differs from the default"));
   EXPECT_THAT(text, HasSubstr("trained     1 step in"));
   EXPECT_THAT(text, HasSubstr("break-even  1 step, about"));
