@@ -33,14 +33,17 @@ std::string TriedText(const ProgressSnapshot& snapshot) {
 }
 
 std::string SpentText(const ProgressSnapshot& snapshot) {
-  std::string text = absl::StrCat(DurationText(snapshot.window), " (", Counted(snapshot.builds, "build"), " ",
-                                  DurationText(snapshot.spent_building), ", probes ",
-                                  DurationText(snapshot.spent_probing), ", regret ",
-                                  DurationText(snapshot.regret), ")");
+  std::string text = absl::StrCat(
+      DurationText(snapshot.window), " (", Counted(snapshot.builds, "build"), " ",
+      DurationText(snapshot.spent_building), ", probes ", DurationText(snapshot.spent_probing),
+      ", regret ", DurationText(snapshot.regret), ")");
   if (snapshot.forecast_window > absl::ZeroDuration()) {
     absl::StrAppend(&text, ", forecast ", DurationText(snapshot.forecast_window), " and ",
                     Counted(snapshot.forecast_builds, "build"), ", resolves ",
                     PercentText(snapshot.forecast_resolvable));
+    if (!snapshot.forecast_based_on.empty()) {
+      absl::StrAppend(&text, ", from ", snapshot.forecast_based_on);
+    }
   }
   return text;
 }

@@ -32,6 +32,7 @@ struct ProgressSnapshot {
   absl::Duration forecast_window;  // zero: none yet
   uint32_t forecast_builds = 0;
   double forecast_resolvable = 0;
+  std::string forecast_based_on;
   std::string note;  // one sentence: the daemon's, or why the shim is off
 };
 

@@ -111,6 +111,16 @@ Surroundings Tuning::State::Measure(const Session& s) const {
                                  : kProbeSteps * (config_.probe_batches + 1) * s.step_ns;
   const double window = static_cast<double>(config_.max_window.count());
   here.window_ns = std::max(0.0, window * (1 - BudgetShare(s)));
+  if (s.ready.tune_until > Nanos(0)) {
+    const auto limit = static_cast<double>(s.ready.tune_until.count());
+    here.job_ns =
+        std::max(0.0, kSearchShare * limit - static_cast<double>((now_ - s.since).count()));
+  }
+  if (s.ready.tune_until_steps > 0) {
+    const uint64_t done = s.first_step ? s.latest_step - *s.first_step : 0;
+    const auto limit = static_cast<double>(s.ready.tune_until_steps);
+    here.job_steps = std::max(0.0, kSearchShare * limit - static_cast<double>(done));
+  }
   return here;
 }
 

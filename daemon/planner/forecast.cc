@@ -16,6 +16,14 @@ constexpr double kRacePairs = 40;  // of a race for a 1 % win at a scale of 1.5 
 constexpr double kLongestNs = 9e18;
 constexpr double kRegretStepsPerTrial = 0.025;  // of one pair of a proposal
 
+// The part of a search of so much time and so many steps that the job lets happen.
+double PartThatFits(const Surroundings& here, double window, double steps) {
+  double part = 1;
+  if (here.job_ns >= 0 && window > here.job_ns) part = here.job_ns / window;
+  if (here.job_steps >= 0 && steps > here.job_steps) part = std::min(part, here.job_steps / steps);
+  return part;
+}
+
 }  // namespace
 
 ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profile,
@@ -32,13 +40,17 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
                        3 * races * race_pairs;
   double window = steps * here.step_ns + plans * (here.build_ns + here.probe_ns);
   window = std::min(window, here.window_ns > 0 ? here.window_ns : kLongestNs);
+  const double part = PartThatFits(here, window, steps);
+  window *= part;
+  plans *= part;
   record.window = Nanos(static_cast<int64_t>(window));
   record.builds = static_cast<uint32_t>(plans);
   const double trials = plans * profile.pairs_per_proposal;
   record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerTrial * trials * here.step_ns));
   record.resolvable = 1 - std::exp(-profile.delta1);
   record.based_on = "this job's first " + Counted(pairs, "pair") + " and a space of " +
-                    Counted(here.toggles, "option");
+                    Counted(here.toggles, "option") +
+                    (part < 1 ? ", cut to the job's own limit" : "");
   return record;
 }
 

@@ -17,6 +17,9 @@ struct Surroundings {
   double build_ns = 0;   // median cost of a build
   double probe_ns = 0;   // median cost of one variant's probes
   double window_ns = 0;  // wall time left for the whole tuning
+  // What the job's own limits leave a search; negative: no such limit. The forecast alone reads it.
+  double job_ns = -1;
+  double job_steps = -1;
 };
 
 struct SearchProfile {

@@ -30,9 +30,13 @@ ProgressSnapshot SnapshotOf(const blz_status_info& status) {
   out.spent_probing = absl::Nanoseconds(status.probe_ns);
   out.regret = absl::Nanoseconds(status.regret_ns);
   out.window = absl::Nanoseconds(status.window_ns);
-  out.forecast_window = absl::Nanoseconds(status.forecast_window_ns);
-  out.forecast_builds = status.forecast_builds;
-  out.forecast_resolvable = status.forecast_resolvable;
+  // A served job has none of its own: what the daemon names is that of the job that searched.
+  if (status.phase != BLZ_PHASE_SERVED) {
+    out.forecast_window = absl::Nanoseconds(status.forecast_window_ns);
+    out.forecast_builds = status.forecast_builds;
+    out.forecast_resolvable = status.forecast_resolvable;
+    if (status.forecast_based_on != nullptr) out.forecast_based_on = status.forecast_based_on;
+  }
   if (status.reason != nullptr && *status.reason != '\0') {
     out.note = status.reason;
   } else if (status.note != nullptr) {

@@ -107,6 +107,40 @@ TEST(Forecast, SaysWhatTheNoiseLetsItResolve) {
             "this job's first 1 pair and a space of 1 option");
 }
 
+TEST(Forecast, IsCutToWhatTheJobsOwnLimitsLeave) {
+  Surroundings here;
+  here.toggles = 60;
+  here.step_ns = 1e7;
+  here.build_ns = 1e7;
+  const TuningConfig config;
+  const auto make = [&] { return MakeForecast(here, ChooseProfile(here, config), 32); };
+  const ForecastRecord whole = make();
+  here.job_ns = static_cast<double>(whole.window.count()) * 2;
+  here.job_steps = 1e9;
+  EXPECT_EQ(make(), whole) << "limits beyond the search change nothing";
+  here.job_ns = static_cast<double>(whole.window.count()) / 4;
+  const ForecastRecord cut = make();
+  EXPECT_NEAR(static_cast<double>(cut.window.count()), here.job_ns, 1e6);
+  EXPECT_NEAR(cut.builds, whole.builds / 4.0, 1);
+  EXPECT_LT(cut.regret, whole.regret / 3);
+  EXPECT_EQ(cut.based_on, whole.based_on + ", cut to the job's own limit");
+  here.job_ns = -1;
+  here.job_steps = 10;
+  EXPECT_LT(make().window, whole.window / 10);
+}
+
+TEST(Forecast, OfASearchTellsTheJobsLimitBeforeItIsReached) {
+  sim::TableSettings settings;
+  settings.boundaries = 134;
+  const sim::CostTable table(settings, 7400);
+  sim::HostSettings limited;
+  limited.tune_until_steps = 600;
+  sim::Host host(&table, limited, {}, {}, 7450);
+  host.RunUntilEnd(host.Attach("job"), 50000);
+  EXPECT_LT(static_cast<double>(host.forecast()->window.count()), 600 * limited.step_ns);
+  EXPECT_NE(host.forecast()->based_on.find("cut to the job's own limit"), std::string::npos);
+}
+
 TEST(Forecast, IsNothingForNothingToChoose) {
   Surroundings here;
   here.step_ns = 1e7;

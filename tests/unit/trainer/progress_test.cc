@@ -33,6 +33,7 @@ ProgressSnapshot Searching() {
   snapshot.forecast_window = absl::Seconds(35);
   snapshot.forecast_builds = 12;
   snapshot.forecast_resolvable = 0.011;
+  snapshot.forecast_based_on = "32 pairs, cut to the job's own limit";
   return snapshot;
 }
 
@@ -55,7 +56,7 @@ TEST(Progress, SaysStepsLossPhaseCandidatesDroppedRacesTimeForecastAndGain) {
       ElementsAre("training  12 s  step 1,240 of at most 6,000, 8.310 ms a step, loss 2.913",
                   "tuning    search: 14 tried, 9 dropped, 4 races, 1,212 pairs, saves 3.1 %",
                   "spent     12 s (6 builds 1.2 s, probes 0 ms, regret 0 ms), forecast 35 s and 12 "
-                  "builds, resolves 1.1 %",
+                  "builds, resolves 1.1 %, from 32 pairs, cut to the job's own limit",
                   "          "));
 }
 

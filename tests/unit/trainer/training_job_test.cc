@@ -244,6 +244,22 @@ TEST(TrainingJob, ASearchThatEndsWithoutASettlementStopsTheJobAsUndecided) {
   EXPECT_EQ(job["run"]["stopped"], "settled");
 }
 
+TEST(TrainingJob, AServedJobShowsNoForecastOfTheJobThatSearched) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  shim.status.state = BLZ_STATE_ATTACHED;
+  shim.status.forecast_window_ns = 242'000'000'000;
+  std::string said;
+  shim.status.phase = BLZ_PHASE_SEARCH;
+  ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune), &said).ok());
+  EXPECT_THAT(said, HasSubstr("of 4 min 2 s forecast"));
+  said.clear();
+  shim.status.phase = BLZ_PHASE_SERVED;
+  ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune), &said).ok());
+  EXPECT_THAT(said, HasSubstr("| served: "));
+  EXPECT_THAT(said, testing::Not(HasSubstr("forecast")));
+}
+
 TEST(TrainingJob, AnEndAskedForInTheMiddleStillReports) {
   FakeShim shim;
   JobHooks hooks;
