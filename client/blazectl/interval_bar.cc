@@ -9,8 +9,8 @@ std::string IntervalBar(double estimate, double low, double high, double scale, 
   std::string bar(static_cast<size_t>(cells), '.');
   const int middle = cells / 2;
   bar[static_cast<size_t>(middle)] = '|';
-  const bool drawable = std::isfinite(estimate) && std::isfinite(low) && std::isfinite(high);
-  if (!drawable || !(scale > 0) || low > high) return bar;
+  // An end may be infinite; a comparison with what is no number is false.
+  if (!std::isfinite(estimate) || !(scale > 0) || !(low <= high)) return bar;
   const auto place = [&](double value) {
     const double at = std::round(value / scale * middle) + middle;
     return static_cast<int>(std::clamp(at, 0.0, static_cast<double>(cells - 1)));
@@ -19,7 +19,9 @@ std::string IntervalBar(double estimate, double low, double high, double scale, 
   for (int i = from; i <= to; ++i) bar[static_cast<size_t>(i)] = '=';
   bar[static_cast<size_t>(from)] = low < -scale ? '<' : '[';
   bar[static_cast<size_t>(to)] = high > scale ? '>' : ']';
-  bar[static_cast<size_t>(std::clamp(place(estimate), from, to))] = 'o';
+  if (std::fabs(estimate) <= scale) {
+    bar[static_cast<size_t>(std::clamp(place(estimate), from, to))] = 'o';
+  }
   return bar;
 }
 

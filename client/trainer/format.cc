@@ -13,6 +13,8 @@
 namespace blazed::trainer {
 namespace {
 
+constexpr double kOpenLogRatio = 2;
+
 bool StartsCodePoint(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
 // Bytes of the first `columns` code points.
@@ -86,6 +88,16 @@ std::string PercentText(double fraction, Sign sign) {
   if (text == "-0.00") text = "0.00";
   if (sign == Sign::kSigned && text[0] != '-') text.insert(0, 1, '+');
   return text + " %";
+}
+
+std::string RangeText(double low, double high) {
+  // Written so that what is no number is open.
+  const bool below = !(low > 1 - std::exp(kOpenLogRatio));
+  const bool above = !(high < 1 - std::exp(-kOpenLogRatio));
+  if (below && above) return "not bounded on either side";
+  if (below) return absl::StrCat("at most ", PercentText(high));
+  if (above) return absl::StrCat("at least ", PercentText(low));
+  return absl::StrCat("between ", PercentText(low), " and ", PercentText(high));
 }
 
 int TextColumns(absl::string_view text) {

@@ -27,6 +27,10 @@ std::string Counted(int64_t count, absl::string_view noun);
 enum class Sign { kPlain, kSigned };
 std::string PercentText(double fraction, Sign sign = Sign::kPlain);
 
+// An interval of a saving: "between 3.9 % and 8.9 %", "at least 3.9 %", "at most 8.9 %". An end at
+// a factor of seven or beyond is open (docs/measurement.md) and has no number.
+std::string RangeText(double low, double high);
+
 // Columns that `text` takes on a terminal: code points, since nothing here prints wide ones.
 int TextColumns(absl::string_view text);
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "daemon/history/words.h"
 #include "daemon/planner/counted.h"
+#include "daemon/planner/interval.h"
 #include "storage/plan_text.h"
 
 namespace blazed::history {
@@ -32,9 +33,8 @@ const storage::StoredPlan* Find(const Evidence& evidence, const planner::Plan& p
 std::string WinSentence(const Evidence& evidence, const planner::SettlementRecord& record) {
   return absl::StrCat("the plan ", storage::PlanForPeople(evidence.workload, record.plan),
                       " saves ", ShareText(record.gain.estimate), " of a step (",
-                      ShareText(record.gain.low), " to ", ShareText(record.gain.high),
-                      "): ", TimeText(record.settled_step_ns), " instead of ",
-                      TimeText(record.default_step_ns), " under the default plan");
+                      RangeText(record.gain), "): ", TimeText(record.settled_step_ns),
+                      " instead of ", TimeText(record.default_step_ns), " under the default plan");
 }
 
 std::string ReplicationSentence(const planner::SettlementRecord& record) {
@@ -57,8 +57,8 @@ std::string CostSentence(const planner::SettlementRecord& record) {
                    " and ", Counted(record.cost.search_pairs, "pair"), "; its slower steps cost ",
                    SecondsText(record.cost.regret));
   if (record.break_even_steps > 0 && std::isfinite(record.break_even_steps)) {
-    absl::StrAppend(&text,
-                    ", paid back after ", Counted(StepCount(record.break_even_steps), "step"));
+    absl::StrAppend(&text, ", paid back after ",
+                    Counted(StepCount(record.break_even_steps), "step"));
   }
   return text;
 }
@@ -121,15 +121,17 @@ std::string RaceSentence(const Evidence& evidence, const planner::Plan& plan) {
     if (race.record.challenger == plan && (last == nullptr || race.id > last->id)) last = &race;
   }
   if (last == nullptr) return "";
-  const planner::Interval& effect = last->record.effect;
-  const auto saving = [](double log_ratio) { return ShareText(-std::expm1(-log_ratio)); };
-  return absl::StrCat(
-      "in its last race, a ", Word(last->record.kind), " race against ",
-      storage::PlanForPeople(evidence.workload, last->record.champion), ", it ",
-      last->record.outcome == planner::RaceOutcome::kUndecided ? "stayed undecided"
-                                                               : Word(last->record.outcome),
-      " after ", Counted(last->pair_count, "pair"), ": it saves ", saving(effect.estimate),
-      " of a step (", saving(effect.low), " to ", saving(effect.high), ")");
+  const planner::Interval saving = planner::SavingOf(last->record.effect);
+  const std::string size = last->pair_count == 0
+                               ? ""
+                               : absl::StrCat(": it saves ", ShareText(saving.estimate),
+                                              " of a step (", RangeText(saving), ")");
+  return absl::StrCat("in its last race, a ", Word(last->record.kind), " race against ",
+                      storage::PlanForPeople(evidence.workload, last->record.champion), ", it ",
+                      last->record.outcome == planner::RaceOutcome::kUndecided
+                          ? "stayed undecided"
+                          : Word(last->record.outcome),
+                      " after ", Counted(last->pair_count, "pair"), size);
 }
 
 std::string VerdictSentence(const Evidence& evidence, const planner::PlanRecord& record) {
@@ -174,6 +176,14 @@ std::string TimeText(double ns) {
 }
 
 std::string ShareText(double fraction) { return absl::StrFormat("%.1f %%", 100 * fraction); }
+
+std::string RangeText(const planner::Interval& saving) {
+  const bool below = planner::IsOpenBelow(saving), above = planner::IsOpenAbove(saving);
+  if (below && above) return "not bounded on either side";
+  if (below) return absl::StrCat("at most ", ShareText(saving.high));
+  if (above) return absl::StrCat("at least ", ShareText(saving.low));
+  return absl::StrCat(ShareText(saving.low), " to ", ShareText(saving.high));
+}
 
 std::vector<std::string> Explain(const Evidence& evidence, const storage::StoredPlan* asked) {
   if (asked != nullptr) return ExplainPlan(evidence, asked->record);

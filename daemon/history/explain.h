@@ -29,5 +29,7 @@ void SortForPeople(std::vector<storage::StoredPlan>& plans);
 // "1.25 ms", "3.1 %".
 std::string TimeText(double ns);
 std::string ShareText(double fraction);
+// "3.1 % to 4.2 %", "at least 3.1 %", "at most 4.2 %": an open end has no number.
+std::string RangeText(const planner::Interval& saving);
 
 }  // namespace blazed::history

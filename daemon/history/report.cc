@@ -185,7 +185,7 @@ Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race
           {"outcome", Word(record.outcome)},
           {"reason", record.reason},
           {"pairs", race.pair_count},
-          {"alpha", Finite(record.alpha)},
+          {"alpha", FiniteOrNull(record.alpha)},
           {"log_ratio", IntervalJson(record.effect)}};
 }
 

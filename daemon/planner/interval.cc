@@ -68,9 +68,15 @@ Interval SavingOf(const Interval& log_ratio) {
           1 - std::exp(-log_ratio.high)};
 }
 
+// Written so that what is no number is open.
+bool IsOpenBelow(const Interval& saving) { return !(saving.low > 1 - std::exp(kOpenEnd)); }
+bool IsOpenAbove(const Interval& saving) { return !(saving.high < 1 - std::exp(-kOpenEnd)); }
+
 std::string PercentText(double log_ratio) {
-  const auto tenths = static_cast<int64_t>(std::fabs(log_ratio) * 1000 + 0.5);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+  const double held = std::clamp(log_ratio, -kOpenEnd, kOpenEnd);
+  const auto tenths = static_cast<int64_t>(std::fabs(1 - std::exp(-held)) * 1000 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) +
+         (held == log_ratio ? " %" : " % or more");
 }
 
 }  // namespace blazed::planner

@@ -19,7 +19,11 @@ Interval ConfidenceInterval(const std::vector<double>& ratios, const std::vector
 // The saving of a step's time that a log ratio means: 1 - exp(-ratio), on estimate and both ends.
 Interval SavingOf(const Interval& log_ratio);
 
-// "1.2 %": the size of a log ratio, for reasons.
+// Whether an end of a saving stands for "nothing refutes anything there".
+bool IsOpenBelow(const Interval& saving);
+bool IsOpenAbove(const Interval& saving);
+
+// "1.2 %": the size of the saving that a log ratio means, for reasons.
 std::string PercentText(double log_ratio);
 
 }  // namespace blazed::planner

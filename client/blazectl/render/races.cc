@@ -21,14 +21,16 @@ std::string RenderRaces(const v1::ListRacesReply& races, const Screen& screen) {
                {"challenger", Align::kLeft, Stretch::kElastic, 0},
                {"reason", Align::kLeft, Stretch::kElastic, 1}});
   for (const v1::RaceRow& row : races.rows()) {
+    const bool ran = row.pairs() > 0;
+    const bool tested = ran && row.alpha() > 0;  // a drift check is judged by another rule
     table.Add({{absl::StrCat(row.id())},
                {row.kind()},
                {row.outcome(), InkOfOutcome(row.outcome())},
                {absl::StrCat(row.pairs())},
-               {PercentText(Saving(row.estimate()))},
-               {BarOf(row, scale)},
-               {absl::StrFormat("%.1f", row.log_e_accept())},
-               {absl::StrFormat("%.2g", row.alpha())},
+               {ran ? PercentText(Saving(row.estimate())) : "-"},
+               {ran ? BarOf(row, scale) : "no pair ran"},
+               {tested ? absl::StrFormat("%.1f", row.log_e_accept()) : "-"},
+               {tested ? absl::StrFormat("%.2g", row.alpha()) : "-"},
                {row.challenger_text().empty() ? absl::StrCat("plan ", row.challenger_plan())
                                               : row.challenger_text()},
                {row.reason()}});

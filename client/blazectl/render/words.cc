@@ -21,10 +21,25 @@ std::string PlanText(const v1::Plan& plan, const std::string& text) {
 
 double Saving(double log_ratio) { return -std::expm1(-log_ratio); }
 
+namespace {
+
+constexpr double kOpenLogRatio = 2;  // docs/measurement.md
+
+// Written so that what is no number is open.
+std::string RangeText(double low, double high) {
+  const bool below = !(low > Saving(-kOpenLogRatio)), above = !(high < Saving(kOpenLogRatio));
+  if (below && above) return "not bounded";
+  if (below) return absl::StrCat("at most ", PercentText(high));
+  if (above) return absl::StrCat("at least ", PercentText(low));
+  return absl::StrCat(PercentText(low), " to ", PercentText(high));
+}
+
+}  // namespace
+
 std::string GainText(const v1::SettlementRow& settlement) {
   if (settlement.kind() == v1::SETTLEMENT_KIND_NO_WINNER) return "none";
-  return absl::StrCat(PercentText(settlement.gain()), " (", PercentText(settlement.gain_low()),
-                      " to ", PercentText(settlement.gain_high()), ")");
+  return absl::StrCat(PercentText(settlement.gain()), " (",
+                      RangeText(settlement.gain_low(), settlement.gain_high()), ")");
 }
 
 Ink InkOf(v1::Verdict verdict) {
@@ -48,14 +63,15 @@ Ink InkOfOutcome(const std::string& outcome) {
 }
 
 double BarScale(const google::protobuf::RepeatedPtrField<v1::RaceRow>& races) {
-  // One wild interval must not squeeze all others to a point: estimates set the scale, intervals
-  // run off its edge.
-  double scale = 0.01;
+  // One wild race must not squeeze all others to a point: estimates set the scale up to a limit,
+  // and what is beyond runs off its edge.
+  constexpr double kLeast = 0.01, kMost = 0.5;
+  double scale = kLeast;
   for (const v1::RaceRow& race : races) {
     const double saving = std::fabs(Saving(race.estimate()));
     if (std::isfinite(saving)) scale = std::max(scale, 1.5 * saving);
   }
-  return scale;
+  return std::min(scale, kMost);
 }
 
 std::string BarOf(const v1::RaceRow& race, double scale) {

@@ -14,7 +14,8 @@ std::string PlanText(const v1::Plan& plan, const std::string& text);
 // A log ratio champion over challenger as the share of a step's time that the challenger saves.
 double Saving(double log_ratio);
 
-// "12.3 % (11.9 % to 12.8 %)"; "none" for no_winner.
+// "12.3 % (11.9 % to 12.8 %)", an open end without a number as "(at least 11.9 %)"; "none" for
+// no_winner.
 std::string GainText(const v1::SettlementRow& settlement);
 
 Ink InkOf(v1::Verdict verdict);

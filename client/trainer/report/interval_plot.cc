@@ -15,6 +15,8 @@ constexpr int kLabelColumns = 10;
 constexpr int kWidestPlot = 72;
 constexpr int kNarrowestPlot = 24;
 constexpr int kColumnsPerTick = 10;
+constexpr double kReach = 4;  // how far an end is drawn, in estimates
+constexpr double kLeastReach = 0.02;
 
 // Maps a saving to a column of the plot.
 struct Scale {
@@ -39,6 +41,13 @@ double TickStep(const Scale& scale) {
   return 10 * decade;
 }
 
+// The gain with its ends held near the estimate.
+Gain Held(const Gain& gain) {
+  const double reach = std::max(kLeastReach, kReach * std::fabs(gain.estimate));
+  return {gain.estimate, std::max(gain.low, std::min(0.0, gain.estimate) - reach),
+          std::min(gain.high, std::max(0.0, gain.estimate) + reach)};
+}
+
 void Axis(const Scale& scale, std::string* line, std::string* labels) {
   line->assign(static_cast<size_t>(scale.columns), '-');
   labels->clear();
@@ -58,8 +67,9 @@ void Axis(const Scale& scale, std::string* line, std::string* labels) {
 
 }  // namespace
 
-std::string IntervalPlot(const Gain& gain, int columns, absl::string_view indent) {
+std::string IntervalPlot(const Gain& full, int columns, absl::string_view indent) {
   const int room = columns - static_cast<int>(indent.size()) - kLabelColumns;
+  const Gain gain = Held(full);
   Scale scale{std::min({0.0, gain.low, gain.estimate}), std::max({0.0, gain.high, gain.estimate}),
               std::clamp(room, kNarrowestPlot, kWidestPlot)};
   const double span = scale.high - scale.low;
@@ -75,8 +85,8 @@ std::string IntervalPlot(const Gain& gain, int columns, absl::string_view indent
   const size_t low = scale.At(gain.low);
   const size_t high = scale.At(gain.high);
   for (size_t at = low; at <= high; ++at) second[at] = '-';
-  second[low] = '[';
-  second[high] = ']';
+  second[low] = gain.low > full.low ? '<' : '[';
+  second[high] = gain.high < full.high ? '>' : ']';
   second[scale.At(gain.estimate)] = '*';
   second.resize(second.find_last_not_of(' ') + 1);
 

@@ -14,7 +14,9 @@ namespace blazed::trainer {
 //               +---------+---------+----
 //               0 %       2 %       4 %
 //
-// At most `columns` wide, every line starts with `indent`. Empty when the gain spans nothing.
+// At most `columns` wide, every line starts with `indent`. An end far beyond the estimate, or an
+// open one, runs off as "<" or ">" so that it does not squeeze the rest. Empty when the gain spans
+// nothing.
 std::string IntervalPlot(const Gain& gain, int columns, absl::string_view indent);
 
 }  // namespace blazed::trainer

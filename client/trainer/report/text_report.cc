@@ -72,8 +72,7 @@ std::string PlanLines(const JobReport& job, int columns) {
 }
 
 std::string SavingText(const Gain& gain) {
-  return absl::StrCat("saves ", PercentText(gain.estimate), ", between ", PercentText(gain.low),
-                      " and ", PercentText(gain.high));
+  return absl::StrCat("saves ", PercentText(gain.estimate), ", ", RangeText(gain.low, gain.high));
 }
 
 std::string StepTimes(const JobReport& job, int columns) {

@@ -17,6 +17,9 @@ TEST(IntervalBar, CoversTheMiddleWhereZeroIsInside) {
 
 TEST(IntervalBar, MarksWhatRunsOffTheScale) {
   EXPECT_EQ(IntervalBar(0.05, -0.30, 0.30, 0.10, 11), "<=======o=>");
+  const double open = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(IntervalBar(0.05, -open, open, 0.10, 11), "<=======o=>");
+  EXPECT_EQ(IntervalBar(-1.7, -6.4, 0, 0.10, 11), "<====].....") << "the estimate is off as well";
 }
 
 TEST(IntervalBar, DrawsNothingForNumbersThatAreNone) {

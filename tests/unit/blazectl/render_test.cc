@@ -228,6 +228,49 @@ TEST(RenderRaces, DrawsIntervalsOnOneScale) {
             "interval: from -18.0 % to 18.0 % of a step saved; | is no difference\n");
 }
 
+TEST(RenderRaces, AWildRaceLeavesTheOthersTheirRoom) {
+  v1::ListRacesReply races;
+  *races.add_rows() = Race(2, "lost", -64, -64, 2.001);
+  *races.add_rows() = Race(1, "won", 0.2, 0.1, 0.3);
+  const std::string text = RenderRaces(races, {});
+  EXPECT_NE(text.find("..........|.[=o=]...."), std::string::npos) << text;
+  EXPECT_NE(text.find("<===================>"), std::string::npos) << text;
+  EXPECT_NE(text.find("from -50.0 % to 50.0 %"), std::string::npos) << text;
+}
+
+TEST(RenderRaces, SaysWhatWasNotTestedOrDidNotRun) {
+  v1::ListRacesReply races;
+  v1::RaceRow* drift = races.add_rows();
+  *drift = Race(3, "lost", -0.05, -0.08, -0.02);
+  drift->set_kind("drift");
+  drift->set_alpha(0);
+  drift->set_log_e_accept(0);
+  *races.add_rows() = Race(2, "undecided", 0, 0, 0);
+  races.mutable_rows(1)->set_pairs(0);
+  EXPECT_EQ(
+      RenderRaces(races, {}),
+      "race  kind    outcome    pairs   saves  interval               ln E  alpha  challenger  "
+      "        reason\n"
+      "   3  drift   lost          64  -5.1 %  .[====o====].|........     -      -  "
+      "attention=streamed\n"
+      "   2  search  undecided      0       -  no pair ran               -      -  "
+      "attention=streamed\n"
+      "\n"
+      "interval: from -7.7 % to 7.7 % of a step saved; | is no difference\n");
+}
+
+TEST(RenderSettlements, GivesAnOpenEndNoNumber) {
+  v1::ListSettlementsReply settlements;
+  v1::SettlementRow& row = *settlements.add_rows();
+  row = Parse<v1::SettlementRow>(kSettlement);
+  row.set_gain_high(0.8651);
+  EXPECT_NE(RenderSettlements(settlements, {}, kNow).find("12.3 % (at least 11.9 %)"),
+            std::string::npos);
+  row.set_gain_low(-6.4);
+  EXPECT_NE(RenderSettlements(settlements, {}, kNow).find("12.3 % (not bounded)"),
+            std::string::npos);
+}
+
 TEST(RenderSettlements, SaysWhatASettlementSavesAndCosts) {
   v1::ListSettlementsReply settlements;
   *settlements.add_rows() = Parse<v1::SettlementRow>(kSettlement);

@@ -301,6 +301,26 @@ TEST(Explain, SaysWhyNotThatOne) {
                                            "pairs")));
 }
 
+TEST(Explain, GivesAnOpenEndNoNumber) {
+  Evidence evidence = EvidenceOf(Settled());
+  evidence.races[0].record.effect = {0.02, -2.001, 2.001};
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("saves 2.0 % of a step (not bounded on either side)")));
+  evidence.races[0].record.effect = {0.02, 0.01, INFINITY};
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Contains(HasSubstr("(at least 1.0 %)")));
+  evidence.settlement->record.gain = {0.05, -9, 0.06};
+  EXPECT_THAT(Explain(evidence, nullptr), Contains(HasSubstr("5.0 % of a step (at most 6.0 %)")));
+  evidence.races[0].pair_count = 0;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Not(Contains(HasSubstr("it saves"))));
+}
+
+TEST(Report, ADriftCheckHasNoAlpha) {
+  storage::Reader::SessionStory story = Settled();
+  EXPECT_DOUBLE_EQ(JobReport(story)["race_list"][0]["alpha"].get<double>(), 0.0125);
+  story.races[0].record.alpha = 0;
+  EXPECT_TRUE(JobReport(story)["race_list"][0]["alpha"].is_null());
+}
+
 TEST(Explain, SaysSoWhereNothingIsSettledOrItWasDemoted) {
   Evidence evidence = EvidenceOf(Settled());
   evidence.settlement->state = storage::SettlementState::kDemoted;

@@ -29,6 +29,24 @@ TEST(ConfidenceInterval, CoversTheEffectAtEveryLook) {
   EXPECT_LE(missed, kRuns * 0.05 + 3 * std::sqrt(kRuns * 0.05 * 0.95)) << "seeds 400 to 499";
 }
 
+TEST(PercentText, IsTheSavingThatTablesShow) {
+  EXPECT_EQ(PercentText(0.02), "2.0 %");
+  EXPECT_EQ(PercentText(0.1278), "12.0 %");
+  EXPECT_EQ(PercentText(-0.1278), "13.6 %") << "slower by";
+  EXPECT_EQ(PercentText(64), "86.5 % or more");
+  EXPECT_EQ(PercentText(-64), "638.9 % or more");
+}
+
+TEST(ConfidenceInterval, OfAFewPairsIsOpenAndSaysSo) {
+  const Interval few = SavingOf(ConfidenceInterval({0.02, 0.03}, {0.015, 0.015}, 0.05));
+  EXPECT_TRUE(IsOpenBelow(few));
+  EXPECT_TRUE(IsOpenAbove(few));
+  const std::vector<double> ratios(60, 0.02), scales(60, 0.015);
+  const Interval many = SavingOf(ConfidenceInterval(ratios, scales, 0.05));
+  EXPECT_FALSE(IsOpenBelow(many));
+  EXPECT_FALSE(IsOpenAbove(many));
+}
+
 TEST(ConfidenceInterval, NarrowsWithPairs) {
   Random random(5);
   std::vector<double> ratios, scales;

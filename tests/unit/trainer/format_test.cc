@@ -8,6 +8,14 @@
 namespace blazed::trainer {
 namespace {
 
+TEST(Format, AnOpenEndOfAnIntervalHasNoNumber) {
+  EXPECT_EQ(RangeText(0.039, 0.089), "between 3.9 % and 8.9 %");
+  EXPECT_EQ(RangeText(-6.4, 0.089), "at most 8.9 %");
+  EXPECT_EQ(RangeText(0.039, 0.8651), "at least 3.9 %");
+  EXPECT_EQ(RangeText(0.039, std::numeric_limits<double>::infinity()), "at least 3.9 %");
+  EXPECT_EQ(RangeText(std::nan(""), 0.9), "not bounded on either side");
+}
+
 TEST(Format, OneIsNoPlural) {
   EXPECT_EQ(Counted(0, "build"), "0 builds");
   EXPECT_EQ(Counted(1, "build"), "1 build");

@@ -23,6 +23,16 @@ TEST(IntervalPlot, AnIntervalAcrossZeroShowsBothSides) {
   EXPECT_LT(lines[0].find('|'), lines[1].find(']'));
 }
 
+TEST(IntervalPlot, AnOpenEndRunsOffAndLeavesTheRestItsRoom) {
+  for (const double open : {-6.4, -INFINITY}) {
+    EXPECT_EQ(IntervalPlot({0.02, open, 0.04}, 60, ""),
+              "default                                           |\n"
+              "champion    <-------------------------------------|--------*----\n")
+        << open;
+  }
+  EXPECT_NE(IntervalPlot({0.02, 0.01, INFINITY}, 60, "").find('>'), std::string::npos);
+}
+
 TEST(IntervalPlot, NoLineIsWiderThanAsked) {
   for (const double size : {1e-4, 0.003, 0.07, 0.9}) {
     for (int columns = 60; columns < 120; columns += 7) {
