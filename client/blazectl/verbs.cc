@@ -19,6 +19,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// What every JSON answer starts with.
+Json WithSchema(const Json& body) {
+  Json whole = {{"schema", 1}};
+  whole.update(body);
+  return whole;
+}
+
 struct Terminal {
   const Options& options;
   Screen screen;
@@ -27,12 +34,7 @@ struct Terminal {
 
   bool json() const { return options.output == Output::kJson; }
   void Print(const std::string& text) const { std::fwrite(text.data(), 1, text.size(), out); }
-  // What every JSON answer starts with.
-  void PrintJson(const Json& body) const {
-    Json whole = {{"schema", 1}};
-    whole.update(body);
-    Print(Pretty(whole));
-  }
+  void PrintJson(const Json& body) const { Print(Pretty(WithSchema(body))); }
 };
 
 // A list reply as {"<name>": rows, "next_page_token": ...}; what was cut off can be seen.
@@ -119,11 +121,11 @@ absl::Status ShowReport(const Terminal& terminal, const Connection& connection) 
   const auto report = GetReport(connection, terminal.options.session);
   if (!report.ok()) return report.status();
   const Json json = Json::parse(*report, nullptr, false);
-  if (json.is_discarded()) {
+  if (!json.is_object()) {
     return absl::InternalError(
-        "the daemon's report is no JSON; compare the versions of both sides");
+        "the daemon's report is no JSON object; compare the versions of both sides");
   }
-  terminal.Print(Pretty(json));
+  terminal.PrintJson(json);
   return absl::OkStatus();
 }
 
@@ -134,7 +136,7 @@ absl::Status ShowWatch(const Terminal& terminal, const Connection& connection) {
                    terminal.options.timeout};
   WatchSinks sinks;
   sinks.event = [&](const v1::WatchEvent& event) {
-    terminal.Print(terminal.json() ? OneLine(ToJson(event))
+    terminal.Print(terminal.json() ? OneLine(WithSchema(ToJson(event)))
                                    : RenderEvent(event, terminal.screen, absl::LocalTimeZone()));
     return std::fflush(terminal.out) == 0 && std::ferror(terminal.out) == 0;
   };

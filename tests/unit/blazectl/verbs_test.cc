@@ -239,9 +239,9 @@ TEST_F(Verbs, ReportTakesANumberOrAToken) {
   Options options;
   options.verb = Verb::kReport;
   options.session = "258";
-  EXPECT_EQ(Run(options).out, "{\n  \"bytes\": 8,\n  \"last\": 2\n}\n");
+  EXPECT_EQ(Run(options).out, "{\n  \"schema\": 1,\n  \"bytes\": 8,\n  \"last\": 2\n}\n");
   options.session = "000102030405060708090a0b0c0d0e0f";
-  EXPECT_EQ(Run(options).out, "{\n  \"bytes\": 16,\n  \"last\": 15\n}\n");
+  EXPECT_EQ(Run(options).out, "{\n  \"schema\": 1,\n  \"bytes\": 16,\n  \"last\": 15\n}\n");
   options.session = "frob";
   EXPECT_EQ(Run(options).code, ExitCode::kError);
 }
@@ -314,6 +314,7 @@ TEST_F(Verbs, WatchComesBackBehindTheLastEventAfterALostStream) {
   std::string ids;
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(line.rfind("{\"schema\":1,", 0), 0u) << line;
     absl::StrAppend(&ids, nlohmann::json::parse(line)["id"].dump(), " ");
   }
   EXPECT_EQ(ids, "11 12 13 14 15 ");
