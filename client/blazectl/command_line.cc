@@ -86,7 +86,7 @@ void AddListVerb(CLI::App& app, Options& options, Verb verb, const char* name, c
 void AddVerbs(CLI::App& app, Options& options) {
   AddVerb(app, options, Verb::kStatus, "status", "the daemon, its store and the attached sessions");
   AddListVerb(app, options, Verb::kGraphs, "graphs", "workloads and graphs seen");
-  AddListVerb(app, options, Verb::kPlans, "plans", "plans tried, with verdict and reason");
+  AddListVerb(app, options, Verb::kPlans, "plans", "candidate plans, with verdict and reason");
   AddListVerb(app, options, Verb::kRaces, "races", "races with their evidence");
   AddListVerb(app, options, Verb::kSettlements, "settlements",
               "what was settled, and what it saves");

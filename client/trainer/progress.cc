@@ -24,10 +24,10 @@ std::string TrainingText(const ProgressSnapshot& snapshot) {
   return text;
 }
 
-std::string TriedText(const ProgressSnapshot& snapshot) {
-  std::string text = absl::StrCat(snapshot.candidates, " tried, ", snapshot.dropped, " dropped, ",
-                                  Counted(snapshot.races, "race"), ", ",
-                                  Counted(static_cast<int64_t>(snapshot.pairs), "pair"));
+std::string SearchText(const ProgressSnapshot& snapshot) {
+  std::string text = absl::StrCat(
+      Counted(snapshot.candidates, "candidate"), ", ", CountText(snapshot.dropped), " dropped, ",
+      Counted(snapshot.races, "race"), ", ", Counted(static_cast<int64_t>(snapshot.pairs), "pair"));
   if (snapshot.gain > 0) absl::StrAppend(&text, ", saves ", PercentText(snapshot.gain));
   return text;
 }
@@ -54,7 +54,7 @@ std::vector<std::string> ProgressLines(absl::Duration now, const ProgressSnapsho
   std::vector<std::string> lines = {
       absl::StrCat("training  ", DurationText(now), "  ", TrainingText(snapshot))};
   if (!snapshot.tuning) return lines;
-  lines.push_back(absl::StrCat("tuning    ", snapshot.phase, ": ", TriedText(snapshot)));
+  lines.push_back(absl::StrCat("tuning    ", snapshot.phase, ": ", SearchText(snapshot)));
   lines.push_back(absl::StrCat("spent     ", SpentText(snapshot)));
   lines.push_back(absl::StrCat("          ", snapshot.note));
   return lines;
@@ -64,7 +64,7 @@ std::string ProgressLine(absl::Duration now, const ProgressSnapshot& snapshot) {
   std::string line =
       absl::StrCat(Pad(DurationText(now), 11, Align::kRight), "  ", TrainingText(snapshot));
   if (!snapshot.tuning) return line;
-  absl::StrAppend(&line, " | ", snapshot.phase, ": ", TriedText(snapshot), ", spent ",
+  absl::StrAppend(&line, " | ", snapshot.phase, ": ", SearchText(snapshot), ", spent ",
                   DurationText(snapshot.window));
   if (snapshot.forecast_window > absl::ZeroDuration()) {
     absl::StrAppend(&line, " of ", DurationText(snapshot.forecast_window), " forecast");

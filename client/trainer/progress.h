@@ -15,11 +15,11 @@ namespace blazed::trainer {
 struct ProgressSnapshot {
   int64_t steps = 0;
   int64_t most_steps = 0;
-  double step_ns = 0;   // mean of the latest steps
-  double loss = 0;      // smoothed; 0: none in this regime
-  std::string phase;    // "search", "settled", "off"
-  bool tuning = false;  // false: only the training line is shown
-  uint32_t candidates = 0;
+  double step_ns = 0;       // mean of the latest steps
+  double loss = 0;          // smoothed; 0: none in this regime
+  std::string phase;        // "search", "settled", "off"
+  bool tuning = false;      // false: only the training line is shown
+  uint32_t candidates = 0;  // plans that the search has named, whatever became of them
   uint32_t dropped = 0;
   uint32_t races = 0;
   uint32_t builds = 0;

@@ -110,8 +110,8 @@ std::string CountSentence(const Evidence& evidence) {
     std::replace(word.begin(), word.end(), '_', ' ');
     parts.push_back(absl::StrCat(count, " ", word));
   }
-  if (total == 0) return "no candidate was tried yet";
-  return absl::StrCat(Counted(total, "candidate"), " tried: ", absl::StrJoin(parts, ", "));
+  if (total == 0) return "no candidate was named yet";
+  return absl::StrCat(Counted(total, "candidate"), ": ", absl::StrJoin(parts, ", "));
 }
 
 // The last race that had the plan as its challenger.

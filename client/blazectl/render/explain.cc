@@ -49,7 +49,7 @@ std::string Plans(const v1::ExplainReply& answer, const Screen& screen) {
   *list.mutable_rows() = answer.plans();
   // All rows are of the one workload that the headline names.
   for (v1::PlanRow& row : *list.mutable_rows()) row.clear_workload();
-  return absl::StrCat(screen.Paint("plans tried", Ink::kTitle), "\n", RenderPlans(list, screen),
+  return absl::StrCat(screen.Paint("candidates", Ink::kTitle), "\n", RenderPlans(list, screen),
                       "\n");
 }
 

@@ -8,7 +8,7 @@
 namespace blazed::blazectl {
 
 std::string RenderPlans(const v1::ListPlansReply& plans, const Screen& screen) {
-  if (plans.rows().empty()) return "no plan was tried yet\n";
+  if (plans.rows().empty()) return "no candidate was named yet\n";
   Table table({{"plan", Align::kRight, Stretch::kRigid, 0},
                {"workload", Align::kLeft, Stretch::kRigid, 3},
                {"verdict", Align::kLeft, Stretch::kRigid, 0},

@@ -49,7 +49,7 @@ Table Sessions(const v1::GetStatusReply& status) {
                {"job", Align::kLeft, Stretch::kElastic, 0},
                {"workload", Align::kLeft, Stretch::kElastic, 6},
                {"phase", Align::kLeft, Stretch::kRigid, 0},
-               {"tried", Align::kRight, Stretch::kRigid, 5},
+               {"candidates", Align::kRight, Stretch::kRigid, 5},
                {"dropped", Align::kRight, Stretch::kRigid, 4},
                {"pairs", Align::kRight, Stretch::kRigid, 3},
                {"saves", Align::kRight, Stretch::kRigid, 7},

@@ -200,7 +200,7 @@ std::string Candidates(const JobReport& job, int columns) {
   if (job.plans.empty()) return "";
   const std::string counts =
       absl::StrCat(CandidateCounts(job.plans),
-                   job.served ? "; an earlier job tried them, all are in the JSON report" : "");
+                   job.served ? "; an earlier job named them, all are in the JSON report" : "");
   return absl::StrCat("\n", Wrap(counts, columns - 2, "  "),
                       job.served ? "" : CandidateTable(job.plans, columns));
 }

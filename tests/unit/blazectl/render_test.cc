@@ -80,16 +80,15 @@ TEST(RenderStatus, ShowsDaemonStoreAndSessions) {
       gain: 0.08
     }
   )pb");
-  EXPECT_EQ(
-      RenderStatus(status, {}),
-      "blazed 0.1.0 (0123abcd4567)  up 2 h 5 min, start 7 of this store, 31.5 MiB resident\n"
-      "store   ok  /var/lib/blazed/blazed.db  1.20 MiB, SQLite 3.40.1\n"
-      "1 session attached\n"
-      "\n"
-      "session  job   workload   phase   tried  dropped  pairs  saves  attached  host             "
-      "  user   pid\n"
-      "     12  demo  attention  search      9        4    320  8.0 %    61.0 s  blaze-train 0.1.0"
-      "  1000  4711\n");
+  EXPECT_EQ(RenderStatus(status, {}),
+            "blazed 0.1.0 (0123abcd4567)  up 2 h 5 min, start 7 of this store, 31.5 MiB resident\n"
+            "store   ok  /var/lib/blazed/blazed.db  1.20 MiB, SQLite 3.40.1\n"
+            "1 session attached\n"
+            "\n"
+            "session  job   workload   phase   candidates  dropped  pairs  saves  attached  host   "
+            "            user   pid\n"
+            "     12  demo  attention  search           9        4    320  8.0 %    61.0 s  "
+            "blaze-train 0.1.0  1000  4711\n");
 }
 
 TEST(RenderStatus, ShowsWhyTheStoreIsNotWell) {
@@ -324,7 +323,7 @@ TEST(RenderExplain, SpeaksThenShowsPlansAndRaces) {
             "  device  cpu\n"
             "  host    blaze-train 0.1.0\n"
             "\n"
-            "plans tried\n"
+            "candidates\n"
             "plan  workload  verdict   pairs  built in  peak  choices             reason\n"
             "   2            champion      0         -     -  attention=streamed\n"
             "\n"
@@ -392,7 +391,7 @@ TEST(RenderEvent, LeavesOutWhatItsColumnsSay) {
 }
 
 TEST(RenderEmpty, SaysSoInASentence) {
-  EXPECT_EQ(RenderPlans({}, {}), "no plan was tried yet\n");
+  EXPECT_EQ(RenderPlans({}, {}), "no candidate was named yet\n");
   EXPECT_EQ(RenderRaces({}, {}), "no race was run yet\n");
   EXPECT_EQ(RenderSettlements({}, {}, kNow), "nothing was settled yet\n");
   EXPECT_NE(RenderGraphs({}, {}, {}, kNow).find("no workload"), std::string::npos);

@@ -286,7 +286,7 @@ TEST(Explain, SaysWhatWonByHowMuchAndWhatItCost) {
   EXPECT_THAT(sentences, Contains(HasSubstr("attention/forward=streamed saves 5.0 % of a step "
                                             "(4.0 % to 6.0 %): 1.9 ms instead of 2 ms")));
   EXPECT_THAT(sentences, Contains(HasSubstr("won a second time over 40 pairs")));
-  EXPECT_THAT(sentences, Contains(HasSubstr("3 candidates tried")));
+  EXPECT_THAT(sentences, Contains(HasSubstr("3 candidates: ")));
   EXPECT_THAT(sentences, Contains(HasSubstr("paid back after 1234 steps")));
   EXPECT_THAT(sentences, Contains(HasSubstr("after 250 more steps")));
 }
@@ -330,7 +330,7 @@ TEST(Explain, SaysSoWhereNothingIsSettledOrItWasDemoted) {
   evidence.settlement.reset();
   evidence.plans.clear();
   EXPECT_THAT(Explain(evidence, nullptr),
-              ElementsAre(HasSubstr("nothing is settled"), "no candidate was tried yet"));
+              ElementsAre(HasSubstr("nothing is settled"), "no candidate was named yet"));
 }
 
 TEST(Explain, PutsTheChampionFirst) {

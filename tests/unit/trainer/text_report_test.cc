@@ -121,7 +121,7 @@ TEST(TextReport, AServedJobCountsWhatAnEarlierOneTried) {
   job["served"] = true;
   const std::string text = RenderReport(SampleReport({job}), 100);
   EXPECT_THAT(text, HasSubstr("4 candidates: 1 champion"));
-  EXPECT_THAT(text, HasSubstr("an earlier job tried them"));
+  EXPECT_THAT(text, HasSubstr("an earlier job named them"));
   EXPECT_THAT(text, Not(HasSubstr("slower by 2.1 %")));
   EXPECT_THAT(text, HasSubstr("served: another job paid for the search; nothing to pay back"));
   EXPECT_THAT(text, Not(HasSubstr("6,133 steps")));
