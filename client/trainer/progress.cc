@@ -69,6 +69,7 @@ std::string ProgressLine(absl::Duration now, const ProgressSnapshot& snapshot) {
   if (snapshot.forecast_window > absl::ZeroDuration()) {
     absl::StrAppend(&line, " of ", DurationText(snapshot.forecast_window), " forecast");
   }
+  if (snapshot.idle && !snapshot.note.empty()) absl::StrAppend(&line, "; ", snapshot.note);
   return line;
 }
 
@@ -99,9 +100,11 @@ void Progress::Update(absl::Duration now, const ProgressSnapshot& snapshot) {
     return;
   }
   next_look_ = now + kPlainLook;
-  if (now < next_line_ && snapshot.phase == last_phase_) return;
+  const std::string why = snapshot.idle ? snapshot.note : "";
+  if (now < next_line_ && snapshot.phase == last_phase_ && why == last_why_) return;
   next_line_ = now + kPlainLine;
   last_phase_ = snapshot.phase;
+  last_why_ = why;
   write_(ProgressLine(now, snapshot) + "\n");
 }
 

@@ -19,6 +19,7 @@ struct ProgressSnapshot {
   double loss = 0;          // smoothed; 0: none in this regime
   std::string phase;        // "search", "settled", "off"
   bool tuning = false;      // false: only the training line is shown
+  bool idle = false;        // nothing is explored meanwhile, and `note` says why
   uint32_t candidates = 0;  // plans that the search has named, whatever became of them
   uint32_t dropped = 0;
   uint32_t races = 0;
@@ -37,8 +38,8 @@ struct ProgressSnapshot {
 };
 
 // Shows a job's progress: live lines redrawn in place at most ten times a second, or plain lines,
-// one every two seconds and one at every change of phase. One thread. Time comes from the caller,
-// as the duration since the job's start.
+// one every two seconds and one at every change of phase or of why nothing happens. One thread.
+// Time comes from the caller, as the duration since the job's start.
 class Progress {
  public:
   using Write = std::function<void(absl::string_view)>;
@@ -70,6 +71,7 @@ class Progress {
   absl::Duration next_look_ = absl::ZeroDuration();
   absl::Duration next_line_ = absl::ZeroDuration();
   std::string last_phase_;
+  std::string last_why_;
   std::vector<std::string> frame_;  // the lines on the screen
   bool finished_ = false;
 };

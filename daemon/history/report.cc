@@ -191,6 +191,10 @@ Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race
 
 std::string ReasonOf(const Reader::SessionStory& story) {
   if (story.outcome.has_value()) return story.outcome->record.reason;
+  // Why less was granted than asked for is the shim's to say: it is in no row.
+  if (story.session.mode == planner::Mode::kObserve) {
+    return "the session only observed, so nothing was changed";
+  }
   if (story.session.mode != planner::Mode::kTune) return "";
   return "the search had not ended when this report was made; it goes on with this job or the next "
          "of its kind";

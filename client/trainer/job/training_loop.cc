@@ -37,11 +37,15 @@ ProgressSnapshot SnapshotOf(const blz_status_info& status) {
     out.forecast_resolvable = status.forecast_resolvable;
     if (status.forecast_based_on != nullptr) out.forecast_based_on = status.forecast_based_on;
   }
-  if (status.reason != nullptr && *status.reason != '\0') {
-    out.note = status.reason;
-  } else if (status.note != nullptr) {
-    out.note = status.note;
-  }
+  const auto text = [](const char* sentence) {
+    return std::string(sentence != nullptr ? sentence : "");
+  };
+  // The shim's own sentence may be of long ago: what the daemon says of this moment goes first.
+  const bool attached = status.state == BLZ_STATE_ATTACHED;
+  out.note = attached ? text(status.note) : text(status.reason);
+  if (out.note.empty()) out.note = attached ? text(status.reason) : text(status.note);
+  out.idle = !attached || status.phase == BLZ_PHASE_NONE || status.phase == BLZ_PHASE_WAITING ||
+             status.phase == BLZ_PHASE_STANDING;
   return out;
 }
 

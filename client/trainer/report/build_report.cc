@@ -25,9 +25,17 @@ struct Answer {
 
 // What the shim alone can say about how the tuning ended.
 Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
+  if (options.plan == PlanMode::kOff) {
+    return {"off", nullptr, "asked for with --plan off: the default plan, no shim"};
+  }
+  if (options.plan == PlanMode::kNone) {
+    return {"off", nullptr, "asked for with --plan none: nothing merged, no shim"};
+  }
   if (!session.attached) return {"off", nullptr, session.reason};
   if (options.plan == PlanMode::kPinned) return {"pinned", nullptr, ""};
-  if (options.plan != PlanMode::kTune) return {"off", nullptr, ""};
+  if (options.plan != PlanMode::kTune) {
+    return {"off", nullptr, "asked for with --plan default: observed, nothing was changed"};
+  }
   if (session.settled && session.settlement == BLZ_SETTLEMENT_NO_WINNER) {
     return {"no_winner", "no_winner", ""};
   }

@@ -273,6 +273,7 @@ TEST(Report, SaysOffForASessionThatOnlyObserved) {
   story.session = samples::Session(1, 0);
   story.session.mode = planner::Mode::kObserve;
   EXPECT_EQ(JobReport(story)["outcome"], "off");
+  EXPECT_THAT(JobReport(story)["reason"].get<std::string>(), HasSubstr("only observed"));
 }
 
 Evidence EvidenceOf(const storage::Reader::SessionStory& story) {

@@ -72,6 +72,23 @@ TEST(Progress, OneIsNoPlural) {
   EXPECT_THAT(lines[2], HasSubstr("and 1 build, resolves"));
 }
 
+TEST(Progress, SaysWhyNothingIsExploredAtOnce) {
+  Screen screen;
+  Progress progress = screen.Make(Display::kPlain);
+  ProgressSnapshot snapshot = Searching();
+  snapshot.note = "not of interest while it searches";
+  progress.Update(absl::ZeroDuration(), snapshot);
+  EXPECT_THAT(screen.writes.back(), Not(HasSubstr("not of interest")));
+  snapshot.phase = "waiting";
+  snapshot.idle = true;
+  snapshot.note = "another workload explores";
+  progress.Update(absl::Milliseconds(100), snapshot);
+  EXPECT_THAT(screen.writes.back(), HasSubstr("; another workload explores\n"));
+  snapshot.note = "an operator has paused blazed";
+  progress.Update(absl::Milliseconds(200), snapshot);
+  EXPECT_THAT(screen.writes.back(), HasSubstr("; an operator has paused blazed\n"));
+}
+
 TEST(Progress, PlainOutputIsOneLineEveryTwoSecondsAndAtEveryChangeOfPhase) {
   Screen screen;
   Progress progress = screen.Make(Display::kPlain);

@@ -130,7 +130,11 @@ TEST(TrainingJob, ADaemonThatStaysSilentIsAReasonInEveryMode) {
       EXPECT_EQ(job["run"]["shim_reason"], job["reason"]);
     }
   }
-  EXPECT_EQ((*RunJob(Tiny(PlanMode::kOff)))["jobs"][0]["reason"], "") << "nobody was asked";
+  for (const PlanMode mode : {PlanMode::kOff, PlanMode::kNone}) {
+    const Json job = (*RunJob(Tiny(mode)))["jobs"][0];
+    EXPECT_THAT(job["reason"].get<std::string>(), HasSubstr("asked for with --plan "));
+    EXPECT_EQ(job["run"]["shim_reason"], "") << "nobody was asked";
+  }
 }
 
 TEST(TrainingJob, ThePlanIsTheOneThatTheJobRanWhateverTheDaemonHeard) {
@@ -258,6 +262,18 @@ TEST(TrainingJob, AServedJobShowsNoForecastOfTheJobThatSearched) {
   ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune), &said).ok());
   EXPECT_THAT(said, HasSubstr("| served: "));
   EXPECT_THAT(said, testing::Not(HasSubstr("forecast")));
+}
+
+TEST(TrainingJob, AJobThatWaitsSaysWhyMeanwhile) {
+  FakeShim shim;
+  shim.status.daemon_epoch = 1;
+  shim.status.phase = BLZ_PHASE_WAITING;
+  shim.status.note = "another workload explores this device; waiting for a turn";
+  shim.reason = "a sentence of long ago";
+  std::string said;
+  ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune), &said).ok());
+  EXPECT_THAT(said, HasSubstr("waiting: 0 candidates"));
+  EXPECT_THAT(said, HasSubstr("; another workload explores this device; waiting for a turn\n"));
 }
 
 TEST(TrainingJob, AnEndAskedForInTheMiddleStillReports) {
