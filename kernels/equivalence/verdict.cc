@@ -189,22 +189,4 @@ void Merge(Summary& into, const Summary& from) {
   }
 }
 
-const char* VerdictName(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kNothingToCheck:
-      return "nothing_to_check";
-    case Verdict::kIdentical:
-      return "identical";
-    case Verdict::kRounding:
-      return "rounding";
-    case Verdict::kRejectedDifferent:
-      return "rejected_different";
-    case Verdict::kRejectedBroken:
-      return "rejected_broken";
-    case Verdict::kInconclusive:
-      return "inconclusive";
-  }
-  return "inconclusive";
-}
-
 }  // namespace blazed::equivalence

@@ -101,7 +101,4 @@ Summary Judge(Contract contract, std::span<const TensorResult> tensors);
 // Adds a further probe of the same variant: the sterner verdict stays.
 void Merge(Summary& into, const Summary& from);
 
-// "rejected_different"; for texts.
-const char* VerdictName(Verdict verdict);
-
 }  // namespace blazed::equivalence

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/cpp/engine/engine.h"
+#include "client/cpp/engine/workload.h"
 #include "client/cpp/wire/codec.h"
 
 namespace blazed::shim {
@@ -127,12 +128,18 @@ void Engine::AnswerProbe(const ProbeItem& item) {
 
 void Engine::OnRejected(const Variant& variant, Verdict verdict) {
   ++rejected_;
-  const std::string why = "variant " + std::to_string(variant.id) +
-                          " failed its probe: " + equivalence::VerdictName(verdict);
-  if (champion_ == variant.id) {
+  const bool in_use = champion_ == variant.id;
+  const std::string why =
+      std::string(in_use ? "the plan in use, " : "the candidate ") +
+      PlanText(variant.plan, workload_->decisions) + (in_use ? "," : "") + " was put aside: " +
+      (verdict == Verdict::kRejectedBroken
+           ? "its run fails, or gives NaN or infinity that the default plan's does not"
+           : "it does not compute the same numbers as the default plan");
+  if (in_use) {
     FallBack(why);
   } else {
-    Say(BLZ_LOG_WARNING, why);
+    // What the probe is there for: a verdict on the candidate, and no trouble.
+    Say(BLZ_LOG_INFO, why);
   }
 }
 

@@ -183,4 +183,16 @@ bool PlanFits(const Plan& plan, const std::vector<DecisionSeen>& decisions) {
   return true;
 }
 
+std::string PlanText(const Plan& plan, const std::vector<DecisionSeen>& decisions) {
+  constexpr size_t kShown = 2;
+  if (plan.empty()) return "default";
+  std::string text;
+  for (size_t i = 0; i < plan.size() && i < kShown; ++i) {
+    const DecisionSeen& decision = decisions[plan[i].decision];
+    text += (i > 0 ? ", " : "") + decision.name + "=" + decision.options[plan[i].option];
+  }
+  if (plan.size() > kShown) text += " and " + std::to_string(plan.size() - kShown) + " more";
+  return text;
+}
+
 }  // namespace blazed::shim

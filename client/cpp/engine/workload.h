@@ -25,4 +25,7 @@ Digest WorkloadFingerprint(const WorkloadSeen& workload);
 // and not the host's own.
 bool PlanFits(const Plan& plan, const std::vector<DecisionSeen>& decisions);
 
+// A plan that fits, for people: "attention=streamed, ln|gemm=cut and 3 more"; "default".
+std::string PlanText(const Plan& plan, const std::vector<DecisionSeen>& decisions);
+
 }  // namespace blazed::shim

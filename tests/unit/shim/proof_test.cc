@@ -238,6 +238,23 @@ TEST_F(ProofTest, ARejectedVariantIsNotProbedAgain) {
   EXPECT_EQ(host.probes[1], 1);
 }
 
+TEST_F(ProofTest, ARejectedCandidateIsAVerdictThatNamesItsPlan) {
+  std::vector<std::pair<blz_log_level, std::string>> said;
+  config.log = [](void* user, blz_log_level level, const char* sentence) {
+    static_cast<decltype(said)*>(user)->emplace_back(level, sentence);
+  };
+  config.log_user = &said;
+  Start();
+  OrderBuild(1, Behaviour::kDropsTile);
+  OrderProbe(1);
+  Steps(2);
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said.back().first, BLZ_LOG_INFO);
+  EXPECT_EQ(said.back().second,
+            "the candidate choice=" + std::to_string(static_cast<int>(Behaviour::kDropsTile)) +
+                " was put aside: it does not compute the same numbers as the default plan");
+}
+
 TEST_F(ProofTest, BitwiseContractRejectsOneUlp) {
   config.contract = equivalence::Contract::kBitwise;
   Start();
@@ -295,6 +312,7 @@ TEST_F(ProofTest, AServiceProbeThatFailsStandsTheChampionDown) {
   engine->FillStatus(info);
   EXPECT_EQ(info.settled, 0u);
   EXPECT_EQ(info.rejected, 1u);
+  EXPECT_EQ(engine->reason().rfind("the plan in use, choice=", 0), 0u) << engine->reason();
 }
 
 // Its numbers are right and it is not what was proven: what it was settled on is not what runs.
