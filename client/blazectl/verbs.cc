@@ -136,9 +136,13 @@ absl::Status ShowWatch(const Terminal& terminal, const Connection& connection) {
                    terminal.options.timeout};
   WatchSinks sinks;
   sinks.event = [&](const v1::WatchEvent& event) {
-    terminal.Print(terminal.json() ? OneLine(WithSchema(ToJson(event)))
-                                   : RenderEvent(event, terminal.screen, absl::LocalTimeZone()));
-    return std::fflush(terminal.out) == 0 && std::ferror(terminal.out) == 0;
+    const std::string line = terminal.json()
+                                 ? OneLine(WithSchema(ToJson(event)))
+                                 : RenderEvent(event, terminal.screen, absl::LocalTimeZone());
+    if (line.empty()) return Sunk::kLeftOut;
+    terminal.Print(line);
+    const bool written = std::fflush(terminal.out) == 0 && std::ferror(terminal.out) == 0;
+    return written ? Sunk::kShown : Sunk::kLost;
   };
   sinks.link = [&](Link link) {
     std::fputs(link == Link::kLost ? "blazectl: the daemon is gone; waiting for it\n"

@@ -11,7 +11,7 @@ namespace {
 // One stream, from its opening to its end.
 struct Round {
   grpc::Status status;
-  uint64_t received = 0;
+  uint64_t shown = 0;
   bool lost = false;  // the sink takes no more
 };
 
@@ -23,7 +23,7 @@ bool IsLoss(const grpc::Status& status) {
 }
 
 Round RunRound(const Connection& connection, const v1::WatchRequest& request, uint64_t wanted,
-               const std::function<bool(const v1::WatchEvent&)>& sink) {
+               const std::function<Sunk(const v1::WatchEvent&)>& sink) {
   v1::History::Stub stub(connection.channel());
   grpc::ClientContext context;
   Connection::PrepareStream(context);
@@ -31,9 +31,10 @@ Round RunRound(const Connection& connection, const v1::WatchRequest& request, ui
   Round round;
   v1::WatchEvent event;
   while (reader->Read(&event)) {
-    ++round.received;
-    round.lost = !sink(event);
-    if (round.received == wanted || round.lost) {
+    const Sunk sunk = sink(event);
+    round.lost = sunk == Sunk::kLost;
+    if (sunk == Sunk::kShown) ++round.shown;
+    if ((wanted != 0 && round.shown == wanted) || round.lost) {
       context.TryCancel();
       while (reader->Read(&event)) {  // what was under way; Finish needs an empty stream
       }
@@ -60,7 +61,7 @@ absl::Status Watch(const WatchOrder& order, const Connection& connection, const 
     // The caller knows what it lost.
     if (round.lost) return absl::OkStatus();
     if (order.events != 0) {
-      left -= round.received;
+      left -= round.shown;
       if (left == 0) return absl::OkStatus();
     }
     if (!IsLoss(round.status)) return connection.Translate(round.status);

@@ -20,9 +20,11 @@ struct WatchOrder {
 
 enum class Link { kLost, kBack };
 
+// What became of an event: kLost ends the watch, and the caller knows why; kLeftOut is not counted.
+enum class Sunk { kShown, kLeftOut, kLost };
+
 struct WatchSinks {
-  // False where the event was lost: then the watch ends, and the caller knows why.
-  std::function<bool(const v1::WatchEvent&)> event;
+  std::function<Sunk(const v1::WatchEvent&)> event;
   std::function<void(Link)> link;
 };
 

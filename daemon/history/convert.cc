@@ -215,6 +215,7 @@ absl::StatusOr<v1::WatchEvent> ToProto(const storage::EventRow& event, Lookup& l
     absl::StatusOr<const Lookup::Context*> context = lookup.Of(event.tuning);
     if (!context.ok()) return context.status();
     out.set_workload(storage::DigestToHex((*context)->key.workload));
+    out.set_workload_name((*context)->workload.name);
   }
   return out;
 }

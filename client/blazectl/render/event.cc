@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
+#include <optional>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "client/blazectl/render/render.h"
 #include "client/blazectl/text.h"
 
@@ -19,30 +21,54 @@ Ink InkOfKind(absl::string_view kind) {
   return Ink::kPlain;
 }
 
-// The planner's own line of an event starts with its version and its kind; the kind has a column
-// already.
-absl::string_view WithoutHead(absl::string_view detail, absl::string_view kind) {
-  absl::string_view rest = detail;
-  while (!rest.empty() && absl::ascii_isdigit(static_cast<unsigned char>(rest.front()))) {
-    rest.remove_prefix(1);
+// What the log keeps so that a tuning can be replayed. Its details are numbers; people read a
+// sentence instead, or nothing where another event says what came of it.
+std::optional<absl::string_view> SentenceOfLog(absl::string_view kind) {
+  struct Entry {
+    absl::string_view kind, sentence;
+  };
+  static constexpr std::array kEntries = {
+      Entry{"tick", ""},
+      Entry{"opening", ""},
+      Entry{"variant_built", ""},
+      Entry{"probe_done", ""},
+      Entry{"lease_done", ""},
+      Entry{"variant_adopted", ""},
+      Entry{"service_window", ""},
+      Entry{"settlement_stored", ""},
+      Entry{"session_ready", "a job attached"},
+      Entry{"session_gone", "the job left"},
+      Entry{"lease_expired", "a lease ran out without an answer"},
+      Entry{"directive_refused", "the job did not follow a directive"},
+      Entry{"settlement_failed", "the store could not keep the settlement"},
+      Entry{"gap", "events are missing here"},
+  };
+  for (const Entry& entry : kEntries) {
+    if (entry.kind == kind) return entry.sentence;
   }
-  if (rest.size() == detail.size() || !absl::ConsumePrefix(&rest, " ")) return detail;
-  if (!absl::ConsumePrefix(&rest, kind) || !absl::ConsumePrefix(&rest, " ")) return detail;
-  return rest;
+  return std::nullopt;
+}
+
+std::string Who(const v1::WatchEvent& event) {
+  std::string who;
+  if (event.session() != 0) absl::StrAppend(&who, "  session ", event.session());
+  const std::string& name =
+      event.workload_name().empty() ? ShortHex(event.workload()) : event.workload_name();
+  if (!name.empty()) absl::StrAppend(&who, "  ", Clean(name));
+  return who;
 }
 
 }  // namespace
 
 std::string RenderEvent(const v1::WatchEvent& event, const Screen& screen, absl::TimeZone zone) {
+  const std::optional<absl::string_view> sentence = SentenceOfLog(event.kind());
+  if (sentence.has_value() && sentence->empty()) return "";
   const std::string head =
-      absl::StrCat(absl::FormatTime("%H:%M:%E3S", absl::FromUnixNanos(event.unix_ns()), zone),
-                   absl::StrFormat("  %6d  ", event.id()));
-  const std::string kind = absl::StrFormat("%-18s", Clean(event.kind()));
-  std::string who;
-  if (event.session() != 0) absl::StrAppend(&who, "  session ", event.session());
-  if (!event.workload().empty()) absl::StrAppend(&who, "  ", ShortHex(Clean(event.workload())));
-
-  std::string detail = Clean(WithoutHead(event.detail(), event.kind()));
+      absl::StrCat(absl::FormatTime("%H:%M:%S", absl::FromUnixNanos(event.unix_ns()), zone), "  ");
+  const std::string kind =
+      absl::StrFormat("%-16s", absl::StrReplaceAll(Clean(event.kind()), {{"_", " "}}));
+  const std::string who = Who(event);
+  std::string detail = Clean(sentence.value_or(event.detail()));
   const size_t used = Columns(head) + Columns(kind) + Columns(who) + 2;
   if (screen.columns > 0) {
     detail =

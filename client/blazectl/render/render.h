@@ -18,7 +18,8 @@ std::string RenderRaces(const v1::ListRacesReply& races, const Screen& screen);
 std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const Screen& screen,
                               absl::Time now);
 std::string RenderExplain(const v1::ExplainReply& answer, const Screen& screen, absl::Time now);
-// One line; the wall time is shown in `zone`.
+// One line; the wall time is shown in `zone`. Empty for what only a replay reads: ticks, leases,
+// builds and probes one by one.
 std::string RenderEvent(const v1::WatchEvent& event, const Screen& screen, absl::TimeZone zone);
 
 }  // namespace blazed::blazectl

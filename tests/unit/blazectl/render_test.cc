@@ -354,16 +354,17 @@ TEST(RenderEvent, FitsOneLine) {
     id: 42
     unix_ns: 1800000000123000000
     workload: "3f2a9c0011223344"
+    workload_name: "attention"
     session: 12
     kind: "race_won"
     detail: "attention=streamed beat the default by 12.3 % in 64 pairs\x1b[2J"
   )pb");
   EXPECT_EQ(
       RenderEvent(event, {}, absl::UTCTimeZone()),
-      "08:00:00.123      42  race_won            session 12  3f2a9c001122  attention=streamed beat "
-      "the default by 12.3 % in 64 pairs?[2J\n");
-  const std::string narrow = RenderEvent(event, {90, false}, absl::UTCTimeZone());
-  EXPECT_EQ(narrow.size(), 91u) << narrow;
+      "08:00:00  race won          session 12  attention  attention=streamed beat the default by "
+      "12.3 % in 64 pairs?[2J\n");
+  const std::string narrow = RenderEvent(event, {80, false}, absl::UTCTimeZone());
+  EXPECT_EQ(narrow.size(), 81u) << narrow;
 }
 
 TEST(RenderEvent, PaintsWhatIsGoodAndWhatIsBad) {
@@ -377,17 +378,22 @@ TEST(RenderEvent, PaintsWhatIsGoodAndWhatIsBad) {
         << kind;
   }
   v1::WatchEvent plain;
-  plain.set_kind("tick");
+  plain.set_kind("champion");
   EXPECT_EQ(RenderEvent(plain, colour, absl::UTCTimeZone()).find('\x1b'), std::string::npos);
 }
 
-TEST(RenderEvent, LeavesOutWhatItsColumnsSay) {
-  const auto event = Parse<v1::WatchEvent>(
-      R"pb(
-        id: 3 unix_ns: 1800000000000000000 kind: "lease_done" detail: "1 lease_done at=7 lease=9"
-      )pb");
+TEST(RenderEvent, LeavesOutWhatOnlyAReplayReads) {
+  v1::WatchEvent event;
+  event.set_detail("3 lease_done at=7 lease=9");
+  for (const char* kind : {"tick", "lease_done", "probe_done", "variant_built", "service_window"}) {
+    event.set_kind(kind);
+    EXPECT_EQ(RenderEvent(event, {}, absl::UTCTimeZone()), "") << kind;
+  }
+  event.set_kind("session_ready");
+  event.set_session(3);
+  event.set_workload("3f2a9c0011223344");
   EXPECT_EQ(RenderEvent(event, {}, absl::UTCTimeZone()),
-            "08:00:00.000       3  lease_done          at=7 lease=9\n");
+            "00:00:00  session ready     session 3  3f2a9c001122  a job attached\n");
 }
 
 TEST(RenderEmpty, SaysSoInASentence) {

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -88,7 +89,7 @@ class FakeHistory : public v1::History::Service {
     for (uint64_t id = request->after() + 1; id <= request->after() + 2; ++id) {
       v1::WatchEvent event;
       event.set_id(id);
-      event.set_kind("race_won");
+      event.set_kind(id % 2 == 0 ? "race_won" : "tick");
       writer->Write(event);
     }
     return {grpc::StatusCode::UNAVAILABLE, "stopping"};
@@ -319,6 +320,17 @@ TEST_F(Verbs, WatchComesBackBehindTheLastEventAfterALostStream) {
   }
   EXPECT_EQ(ids, "11 12 13 14 15 ");
   EXPECT_NE(outcome.err.find("is back"), std::string::npos);
+}
+
+TEST_F(Verbs, WatchShowsPeopleNoTicksAndDoesNotCountThem) {
+  Options options;
+  options.verb = Verb::kWatch;
+  options.after = 10;
+  options.events = 2;
+  const Outcome outcome = Run(options);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_EQ(outcome.out.find("tick"), std::string::npos) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
 }
 
 TEST_F(Verbs, AnAnswerThatCannotBeWrittenIsAnErrorAndEndsAWatch) {
