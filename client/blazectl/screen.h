@@ -12,7 +12,7 @@ namespace blazed::blazectl {
 enum class Ink { kPlain, kGood, kBad, kFaint, kTitle };
 
 struct Screen {
-  size_t columns = 0;  // 0: no limit, the output is a file or a pipe
+  size_t columns = 0;  // 0: the output is a file or a pipe
   bool colour = false;
 
   // `text` in this ink, or unchanged where the output takes no colour.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kGap = 2;            // blanks between columns
 constexpr size_t kElasticFloor = 12;  // an elastic column keeps this much
+constexpr size_t kElasticMost = 48;   // and takes no more where nothing else bounds it
 
 size_t Total(const std::vector<size_t>& widths) {
   if (widths.empty()) return 0;
@@ -50,7 +51,13 @@ std::vector<size_t> Table::FitInto(size_t columns, std::vector<size_t>* widths) 
   std::iota(shown.begin(), shown.end(), 0);
   while (true) {
     *widths = Widths(shown);
-    if (columns == 0) return shown;
+    if (columns == 0) {
+      for (size_t i = 0; i < shown.size(); ++i) {
+        const bool elastic = columns_[shown[i]].stretch == Stretch::kElastic;
+        if (elastic) (*widths)[i] = std::min((*widths)[i], kElasticMost);
+      }
+      return shown;
+    }
     // The widest elastic column gives one character at a time, so that all end about equally wide.
     while (Total(*widths) > columns) {
       size_t* widest = nullptr;

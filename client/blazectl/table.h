@@ -1,5 +1,6 @@
 // Rows under headings, made to fit the screen: elastic columns give way first, then the least
-// important column goes.
+// important column goes. Into a pipe all columns go, the elastic ones at most 48 wide: a plan of a
+// hundred decisions would make every row as wide as itself.
 #pragma once
 
 #include <string>

@@ -43,14 +43,13 @@ std::string Conditions(const v1::ExplainReply& answer, const Screen& screen) {
   return text + "\n";
 }
 
+// Without their workload: all are of the one that the headline names.
 std::string Plans(const v1::ExplainReply& answer, const Screen& screen) {
   if (answer.plans().empty()) return "";
   v1::ListPlansReply list;
   *list.mutable_rows() = answer.plans();
-  // All rows are of the one workload that the headline names.
-  for (v1::PlanRow& row : *list.mutable_rows()) row.clear_workload();
-  return absl::StrCat(screen.Paint("candidates", Ink::kTitle), "\n", RenderPlans(list, screen),
-                      "\n");
+  return absl::StrCat(screen.Paint("candidates", Ink::kTitle), "\n",
+                      RenderPlans(list, screen, WorkloadColumn::kLeftOut), "\n");
 }
 
 std::string Races(const v1::ExplainReply& answer, const Screen& screen) {

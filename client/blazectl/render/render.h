@@ -13,7 +13,9 @@ namespace blazed::blazectl {
 std::string RenderStatus(const v1::GetStatusReply& status, const Screen& screen);
 std::string RenderGraphs(const v1::ListWorkloadsReply& workloads, const v1::ListGraphsReply& graphs,
                          const Screen& screen, absl::Time now);
-std::string RenderPlans(const v1::ListPlansReply& plans, const Screen& screen);
+enum class WorkloadColumn { kShown, kLeftOut };
+std::string RenderPlans(const v1::ListPlansReply& plans, const Screen& screen,
+                        WorkloadColumn workload = WorkloadColumn::kShown);
 std::string RenderRaces(const v1::ListRacesReply& races, const Screen& screen);
 std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const Screen& screen,
                               absl::Time now);

@@ -32,6 +32,14 @@ TEST(Table, AlignsColumnsAndLeavesNoBlanksAtTheEnd) {
             "12  short                           7\n");
 }
 
+TEST(Table, IntoAPipeKeepsAllColumnsAndShortensWhatHasNoBound) {
+  Table table = Sample();
+  table.Add({{"3"}, {std::string(500, 'n')}, {"1"}, {std::string(60, 'h')}});
+  const std::string text = table.Render({});
+  EXPECT_EQ(Widest(text), 2u + 2 + 48 + 2 + 5 + 2 + 60) << text;
+  EXPECT_NE(text.find("nnn..."), std::string::npos) << text;
+}
+
 TEST(Table, ShortensElasticColumnsFirst) {
   const std::string text = Sample().Render({40, false});
   EXPECT_LE(Widest(text), 40u);
