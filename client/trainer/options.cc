@@ -1,6 +1,7 @@
 #include "client/trainer/options.h"
 
 #include "client/trainer/text.h"
+#include "client/trainer/workloads/limits.h"
 
 namespace blazed::trainer {
 namespace {
@@ -8,7 +9,6 @@ namespace {
 constexpr int64_t kMostSteps = 1'000'000'000;
 constexpr int64_t kMostSeconds = 365LL * 24 * 3600;
 constexpr int64_t kMostMemoryMib = int64_t{1} << 24;
-constexpr int kMostSize = 1 << 20;
 constexpr size_t kLongestJob = 96;  // the protocol's limit
 
 const ChoiceNames<Device>& Devices() {
@@ -60,14 +60,14 @@ absl::string_view NameIn(const ChoiceNames<E>& names, E value) {
 }
 
 void AddSizes(CLI::App& app, TrainOptions& options) {
-  const auto add = [&app](const char* flag, int* target, const char* help) {
-    app.add_option(flag, *target, help)->check(CLI::Range(1, kMostSize))->type_name("N");
+  const auto add = [&app](const char* flag, int* target, int most, const char* help) {
+    app.add_option(flag, *target, help)->check(CLI::Range(1, most))->type_name("N");
   };
-  add("--width", &options.width, "features a row");
-  add("--seq", &options.seq, "characters a sequence");
-  add("--batch", &options.batch, "sequences or rows a step");
-  add("--layers", &options.layers, "layers");
-  add("--heads", &options.heads, "attention heads, a divisor of the width");
+  add("--width", &options.width, workloads::kMostWidth, "features a row");
+  add("--seq", &options.seq, workloads::kMostSeq, "characters a sequence");
+  add("--batch", &options.batch, workloads::kMostBatch, "sequences or rows a step");
+  add("--layers", &options.layers, workloads::kMostLayers, "layers");
+  add("--heads", &options.heads, workloads::kMostHeads, "attention heads, a divisor of the width");
 }
 
 void AddRun(CLI::App& app, TrainOptions& options) {

@@ -37,7 +37,7 @@ std::variant<DemoOptions, Ending> ParseDemoCommandLine(int argc, const char* con
       ->capture_default_str();
   app.add_option("--minutes", options.minutes, "time for both jobs, at most")
       ->check(minutes)
-      ->type_name("N")
+      ->type_name("N:FLOAT in [0.2 - 600]")
       ->capture_default_str();
   app.add_option("--report", options.report, "write both jobs' report as JSON")
       ->check(NotEmpty())

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/trainer/workloads/builders.h"
+#include "client/trainer/workloads/limits.h"
 #include "client/trainer/workloads/workload.h"
 
 namespace blazed::workloads {
@@ -22,17 +23,17 @@ const std::map<std::string, Entry>& Entries() {
   return entries;
 }
 
-// Bounds that keep one tensor below 2^31 elements and a typing error from asking for the machine's
-// memory.
 struct Bound {
   const char* name;
   int WorkloadOptions::*field;
   int limit;
 };
 constexpr Bound kBounds[] = {
-    {"width", &WorkloadOptions::width, 16384}, {"seq", &WorkloadOptions::seq, 4096},
-    {"batch", &WorkloadOptions::batch, 8192},  {"layers", &WorkloadOptions::layers, 32},
-    {"heads", &WorkloadOptions::heads, 64},
+    {"width", &WorkloadOptions::width, kMostWidth},
+    {"seq", &WorkloadOptions::seq, kMostSeq},
+    {"batch", &WorkloadOptions::batch, kMostBatch},
+    {"layers", &WorkloadOptions::layers, kMostLayers},
+    {"heads", &WorkloadOptions::heads, kMostHeads},
 };
 constexpr int64_t kMaxActivations = int64_t{1} << 28;
 

@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "client/trainer/demo/demo_options.h"
+#include "client/trainer/format.h"
 #include "client/trainer/options.h"
 #include "tests/unit/trainer/temp_folder.h"
 
@@ -25,19 +27,20 @@ namespace {
 struct Flag {
   std::string fallback;              // the default; empty: none
   std::vector<std::string> choices;  // of a closed list
+  std::string most;                  // the upper end of a range; empty: none
   bool operator==(const Flag&) const = default;
 };
 
 // A line of --help such as "  --steps N:INT in [1 - 9]=7  text" or "  --until a|b=a text".
 std::map<std::string, Flag> FlagsOfHelp(const std::string& help) {
   static const std::regex kLine(
-      R"(^  (?:-h,)?(--[a-z-]+)(?: ([A-Za-z.|]+))?(?::[^\s=]*(?: in \[.*?\])?)?(?:=(\S+))?.*)");
+      R"(^  (?:-h,)?(--[a-z-]+)(?: ([A-Za-z.|]+))?(?::[^\s=]*(?: in \[\S+ - (\S+)\])?)?(?:=(\S+))?.*)");
   std::map<std::string, Flag> flags;
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
     if (!std::regex_match(line, parts, kLine)) continue;
-    Flag flag{parts[3], absl::StrSplit(parts[2].str(), '|')};
+    Flag flag{parts[4], absl::StrSplit(parts[2].str(), '|'), parts[3]};
     if (flag.choices.size() < 2) flag.choices.clear();
     flags[parts[1]] = std::move(flag);
   }
@@ -72,6 +75,10 @@ void ExpectPageSays(const std::string& page, const std::string& help) {
     }
     const std::string& fallback = row->second[2];
     EXPECT_EQ(fallback, flag.fallback.empty() ? " " : " `" + flag.fallback + "` ");
+    int64_t most = 0;
+    if (absl::SimpleAtoi(flag.most, &most)) {
+      EXPECT_THAT(row->second[3], testing::ContainsRegex(CountText(most) + "[^0-9,]"));
+    }
     for (const std::string& choice : flag.choices) {
       EXPECT_THAT(row->second[3], testing::HasSubstr("`" + choice + "`"));
     }
@@ -91,7 +98,8 @@ TEST(FlagsPage, TheTrainersIsWhatItsHelpSays) {
   const std::string help = Help("blaze-train", ParseTrainCommandLine);
   const auto flags = FlagsOfHelp(help);
   EXPECT_EQ(flags.at("--steps").fallback, "1000");
-  EXPECT_EQ(flags.at("--until"), (Flag{"steps", {"steps", "settled"}}));
+  EXPECT_EQ(flags.at("--until"), (Flag{"steps", {"steps", "settled"}, ""}));
+  EXPECT_EQ(flags.at("--width").most, "16384");
   ExpectPageSays("blaze-train.md", help);
 }
 
