@@ -105,6 +105,15 @@ TEST(TrainingJob, TheShimHearsModeContractJobSocketAndLimits) {
   EXPECT_EQ(shim.mode, BLZ_MODE_OBSERVE);
 }
 
+TEST(TrainingJob, EveryKeyOfTheEnvironmentIsOnThePageOfTheReport) {
+  FakeShim shim;
+  const std::string page = TempFolder::Read(BLAZED_SOURCE_DIR "/docs/report.md");
+  const Json report = *RunJob(Tiny(PlanMode::kOff));
+  for (const auto& [key, value] : report["environment"].items()) {
+    EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+  }
+}
+
 TEST(TrainingJob, WithoutADaemonTheReportSaysWhyAndTheJobIsDone) {
   FakeShim shim;
   shim.status.state = BLZ_STATE_OFF;
