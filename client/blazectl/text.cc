@@ -140,7 +140,7 @@ std::string Counted(uint64_t n, absl::string_view noun) {
 
 std::string StepsText(double steps) {
   if (!(steps >= 0)) return "-";
-  return Counted(static_cast<uint64_t>(std::min(std::round(steps), 9e15)), "step");
+  return Counted(static_cast<uint64_t>(std::min(std::nearbyint(steps), 9e15)), "step");
 }
 
 }  // namespace blazed::blazectl

@@ -47,7 +47,7 @@ std::string ReplicationSentence(const planner::SettlementRecord& record) {
 }
 
 uint64_t StepCount(double steps) {
-  return static_cast<uint64_t>(std::min(std::round(steps), 9e15));
+  return static_cast<uint64_t>(std::min(std::nearbyint(steps), 9e15));
 }
 
 std::string CostSentence(const planner::SettlementRecord& record) {
@@ -114,6 +114,13 @@ std::string CountSentence(const Evidence& evidence) {
   return absl::StrCat(Counted(total, "candidate"), ": ", absl::StrJoin(parts, ", "));
 }
 
+// Beyond a factor of seven no percentage says more.
+std::string SizeText(double log_ratio) {
+  if (log_ratio >= planner::kOpenEnd) return "is over seven times faster";
+  if (log_ratio <= -planner::kOpenEnd) return "is over seven times slower";
+  return absl::StrCat("saves ", ShareText(-std::expm1(-log_ratio)), " of a step");
+}
+
 // The last race that had the plan as its challenger.
 std::string RaceSentence(const Evidence& evidence, const planner::Plan& plan) {
   const storage::StoredRace* last = nullptr;
@@ -124,8 +131,8 @@ std::string RaceSentence(const Evidence& evidence, const planner::Plan& plan) {
   const planner::Interval saving = planner::SavingOf(last->record.effect);
   const std::string size = last->pair_count == 0
                                ? ""
-                               : absl::StrCat(": it saves ", ShareText(saving.estimate),
-                                              " of a step (", RangeText(saving), ")");
+                               : absl::StrCat(": it ", SizeText(last->record.effect.estimate), " (",
+                                              RangeText(saving), ")");
   return absl::StrCat("in its last race, a ", Word(last->record.kind), " race against ",
                       storage::PlanForPeople(evidence.workload, last->record.champion), ", it ",
                       last->record.outcome == planner::RaceOutcome::kUndecided

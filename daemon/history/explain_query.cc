@@ -121,9 +121,9 @@ absl::Status Fill(Reader& reader, const Evidence& evidence, v1::ExplainReply* re
     if (budget.Takes(*row, &races_left)) *reply->add_races() = *std::move(row);
   }
   if (plans_left + races_left > 0) {
-    reply->add_sentences(
-        absl::StrCat(planner::Counted(plans_left, "plan"), " and ", planner::Counted(races_left, "race"),
-                     " did not fit this answer; list them with blazectl plans and races"));
+    reply->add_sentences(absl::StrCat(
+        planner::Counted(plans_left, "plan"), " and ", planner::Counted(races_left, "race"),
+        " did not fit this answer; list them with blazectl plans and races"));
   }
   absl::StatusOr<storage::EnvironmentRow> environment =
       reader.Environment(evidence.key.environment);

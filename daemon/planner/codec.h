@@ -21,7 +21,7 @@
 namespace blazed::planner {
 
 // 2: an opening says how many checks were opened earlier. What a tuning decides from the same
-// events differs from version 1 as well.
+// events differs from version 1 as well. 3: a cost tells noise and late pairs apart.
 inline constexpr int kCodecVersion = 3;
 
 // What a Tuning is constructed from; the first line of a log.

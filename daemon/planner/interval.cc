@@ -10,7 +10,6 @@ namespace blazed::planner {
 namespace {
 
 constexpr double kGridStep = 0.001;
-constexpr double kOpenEnd = 2;  // log ratio: a factor of seven
 constexpr double kWidest = 64;  // beyond the ratio of any two durations
 
 // Evidence that the effect is larger (side +1) or smaller (side -1) than delta.
@@ -73,10 +72,9 @@ bool IsOpenBelow(const Interval& saving) { return !(saving.low > 1 - std::exp(kO
 bool IsOpenAbove(const Interval& saving) { return !(saving.high < 1 - std::exp(-kOpenEnd)); }
 
 std::string PercentText(double log_ratio) {
-  const double held = std::clamp(log_ratio, -kOpenEnd, kOpenEnd);
-  const auto tenths = static_cast<int64_t>(std::fabs(1 - std::exp(-held)) * 1000 + 0.5);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) +
-         (held == log_ratio ? " %" : " % or more");
+  if (!(std::fabs(log_ratio) < kOpenEnd)) return "a factor of seven or more";
+  const auto tenths = static_cast<int64_t>(std::fabs(1 - std::exp(-log_ratio)) * 1000 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
 }  // namespace blazed::planner

@@ -10,6 +10,9 @@
 
 namespace blazed::planner {
 
+// A log ratio of a factor of seven: an end of an interval that lies there or beyond is open.
+inline constexpr double kOpenEnd = 2;
+
 // `ratios[i]` is a pair's log ratio and `scales[i]` the scale that held before it. Estimate: the
 // median ratio. The grid widens beyond all that was seen; an end that nothing refutes is open and
 // given as 2 or more: seven times faster or slower.
@@ -23,7 +26,7 @@ Interval SavingOf(const Interval& log_ratio);
 bool IsOpenBelow(const Interval& saving);
 bool IsOpenAbove(const Interval& saving);
 
-// "1.2 %": the size of the saving that a log ratio means, for reasons.
+// "1.2 %", "a factor of seven or more": the size of the saving that a log ratio means, for reasons.
 std::string PercentText(double log_ratio);
 
 }  // namespace blazed::planner

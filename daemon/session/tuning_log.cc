@@ -31,11 +31,12 @@ std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepRace& 
                                                                      : "race_undecided";
   // The effect is log(champion / challenger); what people read is the saving of a step's time.
   const double saving = 1 - std::exp(-record.effect.estimate);
-  return Notice{record.session, kind,
-                absl::StrCat(storage::PlanForPeople(workload, record.challenger), " against ",
-                             storage::PlanForPeople(workload, record.champion), ": ",
-                             Percent(saving), " of a step over ", planner::Counted(record.pairs.size(), "pair"),
-                             record.reason.empty() ? "" : ", ", record.reason)};
+  return Notice{
+      record.session, kind,
+      absl::StrCat(storage::PlanForPeople(workload, record.challenger), " against ",
+                   storage::PlanForPeople(workload, record.champion), ": ", Percent(saving),
+                   " of a step over ", planner::Counted(record.pairs.size(), "pair"),
+                   record.reason.empty() ? "" : ", ", record.reason)};
 }
 
 std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepPlan& plan) {
@@ -96,8 +97,8 @@ std::optional<Notice> Of(const WorkloadSpec&, const planner::KeepForecast& forec
   return Notice{forecast.session, "forecast_made",
                 absl::StrFormat("%.1f s and %s, wins above %.2f %% can be told, from %s",
                                 std::chrono::duration<double>(record.window).count(),
-                                planner::Counted(record.builds, "build"),
-                                100 * record.resolvable, record.based_on)};
+                                planner::Counted(record.builds, "build"), 100 * record.resolvable,
+                                record.based_on)};
 }
 
 std::optional<Notice> Of(const WorkloadSpec&, const planner::DemoteSettlement& demote) {

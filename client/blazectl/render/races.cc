@@ -27,7 +27,7 @@ std::string RenderRaces(const v1::ListRacesReply& races, const Screen& screen) {
                {row.kind()},
                {row.outcome(), InkOfOutcome(row.outcome())},
                {absl::StrCat(row.pairs())},
-               {ran ? PercentText(Saving(row.estimate())) : "-"},
+               {ran ? SavingText(row.estimate()) : "-"},
                {ran ? BarOf(row, scale) : "no pair ran"},
                {tested ? absl::StrFormat("%.1f", row.log_e_accept()) : "-"},
                {tested ? absl::StrFormat("%.2g", row.alpha()) : "-"},

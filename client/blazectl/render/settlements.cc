@@ -34,20 +34,19 @@ std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const
                {"plan", Align::kLeft, Stretch::kElastic, 6}});
   for (const v1::SettlementRow& row : settlements.rows()) {
     const bool in_force = row.state() == "in_force";
-    table.Add(
-        {{absl::StrCat(row.id())},
-         {row.workload_name().empty() ? ShortHex(row.workload()) : row.workload_name()},
-         {Word(row.kind())},
-         {row.state(), in_force ? Ink::kGood : Ink::kFaint},
-         {GainText(row)},
-         {DurationText(row.default_step_ns())},
-         {Word(row.contract())},
-         {absl::StrCat(row.search_pairs(), "+", row.replication_pairs())},
-         {DurationText(static_cast<double>(row.window_ns()))},
-         {row.break_even_steps() > 0 ? StepsText(row.break_even_steps()) : "-"},
-         {AgoText(row.settled_unix_ns(), now)},
-         {NextCheck(row)},
-         {PlanText(row.plan(), row.plan_text())}});
+    table.Add({{absl::StrCat(row.id())},
+               {row.workload_name().empty() ? ShortHex(row.workload()) : row.workload_name()},
+               {Word(row.kind())},
+               {row.state(), in_force ? Ink::kGood : Ink::kFaint},
+               {GainText(row)},
+               {DurationText(row.default_step_ns())},
+               {Word(row.contract())},
+               {absl::StrCat(row.search_pairs(), "+", row.replication_pairs())},
+               {DurationText(static_cast<double>(row.window_ns()))},
+               {row.break_even_steps() > 0 ? StepsText(row.break_even_steps()) : "-"},
+               {AgoText(row.settled_unix_ns(), now)},
+               {NextCheck(row)},
+               {PlanText(row.plan(), row.plan_text())}});
   }
   return table.Render(screen);
 }

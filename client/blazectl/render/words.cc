@@ -8,6 +8,20 @@
 #include "client/blazectl/text.h"
 
 namespace blazed::blazectl {
+namespace {
+
+constexpr double kOpenLogRatio = 2;  // an end there or beyond is open: docs/measurement.md
+
+// Written so that what is no number is open.
+std::string RangeText(double low, double high) {
+  const bool below = !(low > Saving(-kOpenLogRatio)), above = !(high < Saving(kOpenLogRatio));
+  if (below && above) return "not bounded";
+  if (below) return absl::StrCat("at most ", PercentText(high));
+  if (above) return absl::StrCat("at least ", PercentText(low));
+  return absl::StrCat(PercentText(low), " to ", PercentText(high));
+}
+
+}  // namespace
 
 std::string PlanText(const v1::Plan& plan, const std::string& text) {
   if (!text.empty()) return text;
@@ -21,20 +35,11 @@ std::string PlanText(const v1::Plan& plan, const std::string& text) {
 
 double Saving(double log_ratio) { return -std::expm1(-log_ratio); }
 
-namespace {
-
-constexpr double kOpenLogRatio = 2;  // docs/measurement.md
-
-// Written so that what is no number is open.
-std::string RangeText(double low, double high) {
-  const bool below = !(low > Saving(-kOpenLogRatio)), above = !(high < Saving(kOpenLogRatio));
-  if (below && above) return "not bounded";
-  if (below) return absl::StrCat("at most ", PercentText(high));
-  if (above) return absl::StrCat("at least ", PercentText(low));
-  return absl::StrCat(PercentText(low), " to ", PercentText(high));
+std::string SavingText(double log_ratio) {
+  if (log_ratio >= kOpenLogRatio) return "> 7 x faster";
+  if (log_ratio <= -kOpenLogRatio) return "> 7 x slower";
+  return PercentText(Saving(log_ratio));
 }
-
-}  // namespace
 
 std::string GainText(const v1::SettlementRow& settlement) {
   if (settlement.kind() == v1::SETTLEMENT_KIND_NO_WINNER) return "none";

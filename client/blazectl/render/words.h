@@ -13,6 +13,8 @@ std::string PlanText(const v1::Plan& plan, const std::string& text);
 
 // A log ratio champion over challenger as the share of a step's time that the challenger saves.
 double Saving(double log_ratio);
+// The same as text: "12.3 %", or "> 7 x slower" where a percentage would say nothing more.
+std::string SavingText(double log_ratio);
 
 // "12.3 % (11.9 % to 12.8 %)", an open end without a number as "(at least 11.9 %)"; "none" for
 // no_winner.

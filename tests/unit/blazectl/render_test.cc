@@ -232,8 +232,9 @@ TEST(RenderRaces, AWildRaceLeavesTheOthersTheirRoom) {
   *races.add_rows() = Race(2, "lost", -64, -64, 2.001);
   *races.add_rows() = Race(1, "won", 0.2, 0.1, 0.3);
   const std::string text = RenderRaces(races, {});
-  EXPECT_NE(text.find("..........|.[=o=]...."), std::string::npos) << text;
+  EXPECT_NE(text.find("..........|.[=o]....."), std::string::npos) << text;
   EXPECT_NE(text.find("<===================>"), std::string::npos) << text;
+  EXPECT_NE(text.find("  > 7 x slower  "), std::string::npos) << text;
   EXPECT_NE(text.find("from -50.0 % to 50.0 %"), std::string::npos) << text;
 }
 
@@ -250,7 +251,7 @@ TEST(RenderRaces, SaysWhatWasNotTestedOrDidNotRun) {
       RenderRaces(races, {}),
       "race  kind    outcome    pairs   saves  interval               ln E  alpha  challenger  "
       "        reason\n"
-      "   3  drift   lost          64  -5.1 %  .[====o====].|........     -      -  "
+      "   3  drift   lost          64  -5.1 %  <==o===]..|..........     -      -  "
       "attention=streamed\n"
       "   2  search  undecided      0       -  no pair ran               -      -  "
       "attention=streamed\n"

@@ -311,6 +311,9 @@ TEST(Explain, GivesAnOpenEndNoNumber) {
   EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Contains(HasSubstr("(at least 1.0 %)")));
   evidence.settlement->record.gain = {0.05, -9, 0.06};
   EXPECT_THAT(Explain(evidence, nullptr), Contains(HasSubstr("5.0 % of a step (at most 6.0 %)")));
+  evidence.races[0].record.effect = {-64, -64, 0.01};
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("it is over seven times slower (at most 1.0 %)")));
   evidence.races[0].pair_count = 0;
   EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Not(Contains(HasSubstr("it saves"))));
 }

@@ -99,11 +99,11 @@ TEST(Codec, StaysTheSameTextOverReleases) {
 
 TEST(Codec, RefusesAnotherVersionAndSaysTheNextMove) {
   std::string error;
-  EXPECT_FALSE(DecodeEvent("3 tick at=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("4 tick at=1", &error).has_value());
   EXPECT_NE(error.find("release that wrote it"), std::string::npos);
   // Version 1 knew no checks of earlier processes: a log of it would be decided otherwise.
   EXPECT_FALSE(DecodeEvent("1 tick at=1", &error).has_value());
-  EXPECT_NE(error.find("another version than 2"), std::string::npos) << error;
+  EXPECT_NE(error.find("another version than 3"), std::string::npos) << error;
 }
 
 TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {

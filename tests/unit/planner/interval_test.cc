@@ -33,8 +33,7 @@ TEST(PercentText, IsTheSavingThatTablesShow) {
   EXPECT_EQ(PercentText(0.02), "2.0 %");
   EXPECT_EQ(PercentText(0.1278), "12.0 %");
   EXPECT_EQ(PercentText(-0.1278), "13.6 %") << "slower by";
-  EXPECT_EQ(PercentText(64), "86.5 % or more");
-  EXPECT_EQ(PercentText(-64), "638.9 % or more");
+  EXPECT_EQ(PercentText(-64), "a factor of seven or more");
 }
 
 TEST(ConfidenceInterval, OfAFewPairsIsOpenAndSaysSo) {

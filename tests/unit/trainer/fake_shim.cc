@@ -97,7 +97,7 @@ void blz_status(blz_session*, blz_status_info* out) {
   *out = the_shim->status;
   out->struct_size = sizeof *out;
   out->reason = the_shim->reason.c_str();
-  out->note = "";
+  out->note = the_shim->note.c_str();
   out->forecast_based_on = "";
   out->champion_choices = the_shim->champion.data();
   out->champion_choice_count = the_shim->champion.size();

@@ -31,6 +31,7 @@ class FakeShim {
   std::function<uint64_t(int64_t step)> on_step;
   std::string report_json;
   std::string reason;
+  std::string note;
   blz_status_info status = {};
   std::vector<blz_choice> champion;
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/strings/str_split.h"
 #include "client/trainer/format.h"
 
@@ -24,10 +26,12 @@ TEST(IntervalPlot, AnIntervalAcrossZeroShowsBothSides) {
 }
 
 TEST(IntervalPlot, AnOpenEndRunsOffAndLeavesTheRestItsRoom) {
-  for (const double open : {-6.4, -INFINITY}) {
+  for (const double open : {-6.4, -std::numeric_limits<double>::infinity()}) {
     EXPECT_EQ(IntervalPlot({0.02, open, 0.04}, 60, ""),
-              "default                                           |\n"
-              "champion    <-------------------------------------|--------*----\n")
+              "default                                |\n"
+              "champion    <---------------------------------*------]\n"
+              "          ------------+----------------+----------------+---\n"
+              "                      -5 %             0 %              5 %\n")
         << open;
   }
   EXPECT_NE(IntervalPlot({0.02, 0.01, INFINITY}, 60, "").find('>'), std::string::npos);

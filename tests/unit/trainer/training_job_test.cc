@@ -277,7 +277,7 @@ TEST(TrainingJob, AJobThatWaitsSaysWhyMeanwhile) {
   FakeShim shim;
   shim.status.daemon_epoch = 1;
   shim.status.phase = BLZ_PHASE_WAITING;
-  shim.status.note = "another workload explores this device; waiting for a turn";
+  shim.note = "another workload explores this device; waiting for a turn";
   shim.reason = "a sentence of long ago";
   std::string said;
   ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune), &said).ok());
