@@ -116,7 +116,7 @@ class AfterAJob(Machine):
         self.assertGreater(len(self.ask("explain", workload["name"])["sentences"]), 0)
         self.assertIn(workload["fingerprint"][:12], self.ctl("explain").stdout)
         self.assertEqual(len(self.ask("plans", "--limit", "1")["plans"]), 1)
-        report = json.loads(self.ctl("report", "1").stdout)
+        report = self.ask("report", "1")
         self.assertEqual(len(report["plans"]), len(plans))
 
     def test_watch_goes_on_behind_the_last_event_after_the_daemons_death(self):
@@ -133,6 +133,7 @@ class AfterAJob(Machine):
         self.start()
         self.assertIn("is back", watcher.stderr.readline())
         self.train()
+        self.assertEqual(event["schema"], 1)
         while event["session"] in (0, first_session):
             following = json.loads(watcher.stdout.readline())
             self.assertGreater(following["id"], event["id"])

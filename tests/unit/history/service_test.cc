@@ -259,7 +259,7 @@ TEST_F(ServiceTest, ExplainsNoMoreThanAClientTakesAndSaysWhatIsLeftOut) {
   const std::vector<std::string> sentences(reply.sentences().begin(), reply.sentences().end());
   EXPECT_THAT(sentences, Contains(absl::StrCat(3000 - reply.plans_size(),
                                                " plans and 0 races did not fit this answer; list "
-                                               "them with blazectl plans and races.")));
+                                               "them with blazectl plans and races")));
 }
 
 TEST_F(ServiceTest, ExplainsAWorkloadThatNothingIsKnownOf) {
@@ -395,6 +395,7 @@ TEST_F(ServiceTest, FollowsFromNowOnWhereNoPlaceIsNamed) {
     EXPECT_EQ(event.id(), id);
     EXPECT_EQ(event.kind(), "race_won");
     EXPECT_EQ(event.workload(), storage::DigestToHex(samples::DigestOf(3)));
+    EXPECT_EQ(event.workload_name(), "attention");
   }
   context.TryCancel();
 }
