@@ -56,8 +56,14 @@ absl::Status Unfit(const std::string& folder, const std::string& place) {
                                                     ": name a local folder with --state"));
 }
 
+bool IsFull(int error) { return error == ENOSPC || error == EDQUOT; }
+
+// RESOURCE_EXHAUSTED is a full disk and nothing else (store.h): what is said of it is to free
+// space, which helps nobody who lacks descriptors or memory.
 absl::Status FileError(int error, const std::string& doing, const std::string& path) {
-  return absl::ErrnoToStatus(error, absl::StrCat(doing, " ", path));
+  absl::Status status = absl::ErrnoToStatus(error, absl::StrCat(doing, " ", path));
+  if (!absl::IsResourceExhausted(status) || IsFull(error)) return status;
+  return absl::UnavailableError(absl::StrCat(status.message(), ": try again"));
 }
 
 absl::Status SyncPath(const std::string& path, int flags) {
@@ -129,7 +135,7 @@ absl::Status CheckOwnFolder(const std::string& folder) {
 
 absl::Status MakePrivateFile(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-  if (fd < 0 && (errno == ENOSPC || errno == EDQUOT)) return FileError(errno, "making", path);
+  if (fd < 0 && IsFull(errno)) return FileError(errno, "making", path);
   if (fd >= 0 && fchmod(fd, 0600) == 0) {
     close(fd);
     return absl::OkStatus();

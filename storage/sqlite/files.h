@@ -13,7 +13,7 @@ namespace blazed::storage {
 absl::Status CheckLocalFileSystem(const std::string& folder);
 absl::Status CheckFileSystemType(int64_t statfs_magic, const std::string& folder);
 
-// The folder and its parents, mode 0700; one that exists is left as it is.
+// The folder, with mode 0700, and its parents; one that exists is left as it is.
 absl::Status MakeFolder(const std::string& folder);
 
 // FAILED_PRECONDITION where somebody else could write the store: the folder, or the link to it,

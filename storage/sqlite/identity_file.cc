@@ -38,7 +38,8 @@ Identity ReadIdentity(const std::string& path) {
 
 absl::Status WriteIdentity(const std::string& path, const Identity& identity) {
   const absl::Status written = WriteFileAtomically(path, Line(identity));
-  if (written.ok() || absl::IsResourceExhausted(written)) return written;
+  const bool passes = absl::IsResourceExhausted(written) || absl::IsUnavailable(written);
+  if (written.ok() || passes) return written;
   return absl::Status(written.code(),
                       absl::StrCat(written.message(),
                                    ": make it a plain file of the daemon's user, or name another "

@@ -1,4 +1,5 @@
 // Opening: owner, version, epoch, migration, backup, quarantine.
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class OpenTest : public ::testing::Test {
@@ -108,6 +110,23 @@ TEST_F(OpenTest, RefusesAFolderThatOthersMayWrite) {
     EXPECT_THAT(std::string(store.status().message()), HasSubstr("chmod it to 0700"));
     EXPECT_TRUE(std::filesystem::is_empty(options_.folder));
   }
+}
+
+// Who is told of a full disk frees space.
+TEST_F(OpenTest, CallsNothingButAFullDiskExhausted) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int free_number = dup(STDIN_FILENO);
+  ASSERT_GE(free_number, 0);
+  close(free_number);
+  rlimit none_left = before;
+  none_left.rlim_cur = static_cast<rlim_t>(free_number);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  const absl::Status written = WriteIdentity(folder_.path() + "/identity", Identity{});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(written.code(), absl::StatusCode::kUnavailable) << written;
+  EXPECT_THAT(std::string(written.message()), HasSubstr("Too many open files: try again"));
+  EXPECT_THAT(std::string(written.message()), Not(HasSubstr("--state")));
 }
 
 TEST_F(OpenTest, RefusesAFolderOfAnotherUser) {
