@@ -1,15 +1,11 @@
 // Start-up, each part in its turn.
 #include <malloc.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 
-#include "absl/strings/str_cat.h"
 #include "blazed_version.h"
 #include "daemon/base/log.h"
 #include "daemon/base/notify.h"
@@ -55,14 +51,6 @@ session::DeviceLocks LocksOf(const Config& config) {
                               std::filesystem::path(config.socket).parent_path().string());
 }
 
-absl::Status MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
-  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("cannot make the state folder ", folder, ": ",
-                                                    strerror(errno), "; give --state DIR"));
-}
-
 // The signals that the daemon acts on, for the calling thread.
 void MaskSignals(int how) {
   sigset_t set;
@@ -92,9 +80,6 @@ Daemon::Parts::Parts(Flags f, Config c)
     : flags(std::move(f)), config(std::move(c)), loop(SystemClock()) {}
 
 absl::Status Daemon::Parts::OpenStore() {
-  if (config.store == StoreKind::kSqlite) {
-    if (absl::Status made = MakeFolder(config.state_dir); !made.ok()) return made;
-  }
   auto store = MakeStore(config, opening);
   if (!store.ok()) return store.status();
   storage::WriterOptions options;

@@ -187,6 +187,18 @@ TEST_F(DaemonLifecycle, WrongUsageSaysWhatIsWrong) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/state")) << "nothing is made for it";
 }
 
+TEST_F(DaemonLifecycle, AStateFolderIsPrivateHoweverItsPathIsWritten) {
+  const std::string no_socket = Write("file", "");
+  for (const char* name : {"one", "two/", "three/four/", "five//"}) {
+    const std::string state = folder_.path() + "/" + name;
+    const Ended ended = RunProgram({DaemonBinary(), "--socket", no_socket, "--state", state});
+    EXPECT_EQ(ended.exit_code, 3) << ended.output;
+    struct stat facts {};
+    ASSERT_EQ(stat(state.c_str(), &facts), 0) << state;
+    EXPECT_EQ(facts.st_mode & 0777, 0700u) << state;
+  }
+}
+
 TEST_F(DaemonLifecycle, AStoreInMemoryMakesNoStateFolderAndTunesAllTheSame) {
   const std::string config = Write("blazed.toml", "[daemon]\nstore = \"memory\"\n");
   PrivateDaemon daemon(folder_.path(), {"--config", config});
