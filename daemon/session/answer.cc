@@ -153,6 +153,8 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
       Refuse(session, sequence,
              absl::StrCat("nothing was asked under id ", event.directive,
                           "; refuse with the directive's id"));
+    } else {
+      TakeBack(session, std::move(event));
     }
     return absl::OkStatus();
   }
@@ -176,6 +178,18 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
   if (unanswered.waiting.empty()) Settle(session, event.directive);
   Feed(session, std::move(event));
   return absl::OkStatus();
+}
+
+// A refusal of what was answered is a repeat, unless it is of the plan in use: the host has the
+// last word and runs that no longer.
+void SessionTable::TakeBack(Session& session, planner::DirectiveRefused event) {
+  const std::optional<planner::VariantAdopted>& adopted = session.adopted;
+  if (!adopted || adopted->adopt != event.directive) return;
+  if (event.variant != planner::kDefaultVariant && event.variant != adopted->variant) return;
+  event.session = session.id;
+  event.variant = adopted->variant;
+  session.adopted.reset();
+  Feed(session, std::move(event));
 }
 
 absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
@@ -220,6 +234,7 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
     return absl::OkStatus();
   }
   event.session = session.id;
+  session.adopted = event;
   Settle(session, event.adopt);
   Feed(session, std::move(event));
   return absl::OkStatus();

@@ -52,7 +52,8 @@ struct Session {
   // Variants dropped, by the highest id asked before. A drop has no answer; the shim has it for
   // sure once it answers something that was asked later.
   std::multimap<planner::DirectiveId, planner::VariantId> drops;
-  std::optional<planner::Stand> standing;  // the last word was Stand, not Adopt
+  std::optional<planner::Stand> standing;          // the last word was Stand, not Adopt
+  std::optional<planner::VariantAdopted> adopted;  // the last one; until the shim takes it back
 
   planner::ReportProgress progress;  // the latest, sent or not
   planner::Moment progress_sent{};

@@ -133,6 +133,7 @@ class SessionTable final : public Directed {
   absl::Status Answer(Session& session, uint64_t sequence, planner::VariantAdopted event);
   template <typename Directive>
   const Directive* FindUnanswered(Session& session, uint64_t sequence, planner::DirectiveId id);
+  void TakeBack(Session& session, planner::DirectiveRefused event);
   void Settle(Session& session, planner::DirectiveId id);  // the directive has its answer
   void Forget(Session& session, planner::DirectiveId id);  // it will have none
   void Feed(Session& session, planner::EventBody event);

@@ -168,5 +168,68 @@ TEST_F(DirectiveTest, ABuildIsRefusedInItsOwnName) {
   EXPECT_EQ(Events("directive_refused"), 1u);
 }
 
+// What was settled for the workload that Described gives, in an earlier life.
+planner::SettlementRecord Settled() {
+  planner::SettlementRecord record;
+  record.kind = planner::SettlementKind::kReplicated;
+  record.plan = {{0, 1}};
+  record.champion_signature = DigestOf(150);
+  record.default_signature = DigestOf(200);
+  return record;
+}
+
+std::optional<Inbound> ProofOf(const Outbound& asked) {
+  if (const auto* build = std::get_if<planner::BuildVariant>(&asked)) {
+    planner::VariantBuilt done;
+    done.build = build->build;
+    done.variant = build->variant;
+    done.signature = DigestOf(150);
+    return done;
+  }
+  if (const auto* probe = std::get_if<planner::ProbeVariants>(&asked)) {
+    planner::ProbeDone done;
+    done.probe = probe->probe;
+    done.variant = probe->variants[0];
+    done.summary.equivalence = planner::Equivalence::kIdentical;
+    done.summary.elements = 1;
+    done.passed_batches = probe->batches;
+    return done;
+  }
+  return std::nullopt;
+}
+
+// The shim's answer to the adoption crosses its refusal to go on with the plan, as where it says
+// both to a stream that came back.
+TEST_F(DirectiveTest, AnAdoptedPlanThatTheHostRefusesLaterStandsDownOnce) {
+  Client before = Described(Me("boot/1/1"));
+  EXPECT_TRUE(Say(before, Bye{}).ok());
+  ASSERT_TRUE(
+      writer_
+          ->Run(storage::Durability::kSynced,
+                [](storage::Store& store) { return store.PutSettlement(1, Settled()).status(); })
+          .ok());
+  Client client = Described(Me("boot/2/2"));
+  for (; client.answered < client.link->sent.size(); ++client.answered) {
+    const Outbound asked = client.link->sent[client.answered];
+    std::optional<Inbound> answer = ProofOf(asked);
+    if (!answer) answer = AnswerTo(asked, BuildStatus::kOk);
+    if (!answer) continue;
+    EXPECT_TRUE(Say(client, *std::move(answer)).ok());
+  }
+  const auto* adopt = client.link->Last<planner::Adopt>();
+  ASSERT_TRUE(adopt != nullptr && adopt->variant != planner::kDefaultVariant);
+  planner::DirectiveRefused refusal;
+  refusal.directive = adopt->adopt;
+  refusal.variant = adopt->variant;
+  refusal.reason = planner::Refusal::kNotProven;
+  refusal.detail = "it runs as something else by now";
+  EXPECT_TRUE(Say(client, refusal).ok());
+  const auto* stand = client.link->Last<planner::Stand>();
+  ASSERT_NE(stand, nullptr);
+  EXPECT_EQ(stand->detail, refusal.detail);
+  EXPECT_TRUE(Say(client, refusal).ok());
+  EXPECT_EQ(Events("directive_refused"), 1u);
+}
+
 }  // namespace
 }  // namespace blazed::session
