@@ -43,6 +43,8 @@ class DeviceTurns {
   // A lease of the tuning expired: its turn ends where somebody else can use it, and the second
   // time in any case. For when none of its leases is out.
   void Missed(const std::string& device, storage::TuningId tuning, planner::Moment now);
+  // Whether it has missed so many that it gets no turn until something is heard of it.
+  bool IsSilent(storage::TuningId tuning) const;
   // Something was heard of the tuning: what it missed is forgotten.
   void Heard(storage::TuningId tuning, planner::Moment now);
   // The tuning is closed.
@@ -60,7 +62,6 @@ class DeviceTurns {
     std::map<uint32_t, uint64_t> served;  // by user: which turn was the latest of his
   };
 
-  bool IsSilent(storage::TuningId tuning) const;
   // The one in line that is next, or its end.
   std::deque<Waiting>::iterator Next(Device& at) const;
   void Hold(Device& at, Waiting who, planner::Moment now);

@@ -86,7 +86,7 @@ class Tunings {
             const Outbound& drop);
   void Withdraw(Live& live);
   void Report(Live& live, planner::ReportProgress progress);
-  void SayWaiting(const Member& member);
+  void SayWaiting(const Live& live, const Member& member);
   void YieldLongTurns(const Live& live);
   void Send(Member& member, planner::SessionId session, const Outbound& directive);
   void TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event);

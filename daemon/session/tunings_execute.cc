@@ -98,7 +98,7 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
   if (!begins) return;
   member.behind = sessions_.Progress(session);  // counts and costs stand
   member.behind.session = session;
-  SayWaiting(member);
+  SayWaiting(live, member);
 }
 
 // What the planner says of a session that waits for a turn is kept until it has one: the planner
@@ -110,13 +110,15 @@ void Tunings::Report(Live& live, planner::ReportProgress progress) {
     return;
   }
   it->second.behind = std::move(progress);
-  SayWaiting(it->second);
+  SayWaiting(live, it->second);
 }
 
-void Tunings::SayWaiting(const Member& member) {
+void Tunings::SayWaiting(const Live& live, const Member& member) {
   planner::ReportProgress waiting = member.behind;
   waiting.phase = planner::Phase::kWaiting;
-  waiting.note = "another workload explores this device; waiting for a turn";
+  waiting.note = turns_.IsSilent(live.id)
+                     ? "two leases in a row had no answer; waiting for a sign of the job"
+                     : "another workload explores this device; waiting for a turn";
   sessions_.Direct(waiting.session, waiting);
 }
 

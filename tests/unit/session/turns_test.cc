@@ -55,6 +55,16 @@ TEST_F(TurnsTest, ManyThatNeverAnswerKeepNobodyElseWaitingLongerThanOne) {
   EXPECT_FALSE(HadATurn(silent[1]));
 }
 
+TEST_F(TurnsTest, OneThatIsAloneAndSilentIsNotToldOfAnother) {
+  Client silent = Described(User(1000, 1), 1);
+  for (int i = 0; i < 600 && PhaseOf(silent) != planner::Phase::kWaiting; ++i) {
+    loop_.Advance(absl::Seconds(1));
+  }
+  ASSERT_EQ(PhaseOf(silent), planner::Phase::kWaiting);
+  EXPECT_EQ(silent.link->Last<planner::ReportProgress>()->note,
+            "two leases in a row had no answer; waiting for a sign of the job");
+}
+
 TEST_F(TurnsTest, ABuildThatIsNeverAnsweredEndsItsTurnToo) {
   Client silent = Described(User(1000, 1), 1);
   // Leases are answered, the first build is not.
