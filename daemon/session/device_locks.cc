@@ -17,12 +17,14 @@
 namespace blazed::session {
 namespace {
 
+// As drivers write it. One GPU in two spellings would have two locks and two lines of turns.
 bool IsUuid(std::string_view text) {
   constexpr std::string_view kForm = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
   if (text.size() != kForm.size()) return false;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (kForm[i] == '-' ? c != '-' : !absl::ascii_isxdigit(c)) return false;
+    const bool hex = absl::ascii_isxdigit(c) && !absl::ascii_isupper(c);
+    if (kForm[i] == '-' ? c != '-' : !hex) return false;
   }
   return true;
 }
@@ -134,7 +136,10 @@ struct DeviceLocks::Table {
 class DeviceLocks::Device {
  public:
   Device(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
-  ~Device() { unlink(path_.c_str()); }
+  // Somebody may have removed the file and made another, which is another daemon's by now.
+  ~Device() {
+    if (IsSameFile(file_.get(), path_)) unlink(path_.c_str());
+  }
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -150,13 +155,18 @@ DeviceLocks::DeviceLocks(std::string gpu_folder, std::string cpu_folder)
 
 size_t DeviceLocks::held() const { return table_->devices.size(); }
 
-absl::Status DeviceLocks::CheckRoom(uint32_t uid) const {
+absl::Status DeviceLocks::CheckUserRoom(uint32_t uid, const std::string& device) const {
   const auto own = table_->sessions.find(uid);
-  const size_t count = own == table_->sessions.end() ? 0 : own->second.size();
+  if (own == table_->sessions.end() || own->second.count(device) > 0) return absl::OkStatus();
+  const size_t count = own->second.size();
   if (count >= kDevicesPerUser) {
     return absl::ResourceExhaustedError(absl::StrCat("sessions of user ", uid, " hold ", count,
                                                      " devices, which is the limit; end one"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceLocks::CheckDaemonRoom() const {
   if (table_->devices.size() >= kMostDevices) {
     return absl::ResourceExhaustedError(
         absl::StrCat("this daemon holds ", kMostDevices,
@@ -166,14 +176,11 @@ absl::Status DeviceLocks::CheckRoom(uint32_t uid) const {
 }
 
 absl::StatusOr<DeviceLocks::Hold> DeviceLocks::Own(const std::string& device, uint32_t uid) {
+  if (absl::Status room = CheckUserRoom(uid, device); !room.ok()) return room;
   const auto known = table_->devices.find(device);
   std::shared_ptr<Device> lock = known == table_->devices.end() ? nullptr : known->second.lock();
-  const auto own = table_->sessions.find(uid);
-  const bool counted = own != table_->sessions.end() && own->second.count(device) > 0;
-  if (!counted) {
-    if (absl::Status room = CheckRoom(uid); !room.ok()) return room;
-  }
   if (lock == nullptr) {
+    if (absl::Status room = CheckDaemonRoom(); !room.ok()) return room;
     const std::string path =
         absl::StrCat(device == "cpu" ? cpu_folder_ : gpu_folder_, "/blazed-", device, ".lock");
     absl::StatusOr<UniqueFd> file = Lock(device, path);

@@ -20,7 +20,7 @@
 
 namespace blazed::session {
 
-// "cpu", "GPU-" or "MIG-" and a UUID of 8-4-4-4-12 hex digits, or "MIG-GPU-" and one.
+// "cpu", "GPU-" or "MIG-" and a UUID of 8-4-4-4-12 lower-case hex digits, or "MIG-GPU-" and one.
 bool IsDeviceKey(const std::string& device);
 
 // Devices that sessions of one user may hold at a time, and those of all users. A machine of 16
@@ -48,7 +48,8 @@ class DeviceLocks {
   class Device;
   struct Table;
 
-  absl::Status CheckRoom(uint32_t uid) const;
+  absl::Status CheckUserRoom(uint32_t uid, const std::string& device) const;
+  absl::Status CheckDaemonRoom() const;
 
   const std::string gpu_folder_, cpu_folder_;
   const std::shared_ptr<Table> table_;

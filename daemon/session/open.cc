@@ -18,7 +18,8 @@ void SessionTable::Open(Stream& stream, uint64_t sequence, Hello hello, Done don
   loop_.Cancel(std::exchange(stream.patience, 0));
   if (!IsDeviceKey(hello.device)) {
     return done(absl::InvalidArgumentError(
-        absl::StrCat("device \"", hello.device, "\" is neither cpu nor a GPU's UUID; send one")));
+        absl::StrCat("device \"", hello.device,
+                     "\" is neither cpu nor a GPU's UUID as its driver writes it; send one")));
   }
   if (std::shared_ptr<Session> session = FindResumable(hello, stream.peer)) {
     Resume(stream, session);

@@ -83,6 +83,20 @@ TEST_F(DeviceLocksTest, ALockOnAFileThatIsGoneIsNone) {
   EXPECT_TRUE(first.Own("cpu", 7).ok());
 }
 
+// The file went while the lock was held, and another daemon made its own.
+TEST_F(DeviceLocksTest, AFileThatAnotherMadeMeanwhileStays) {
+  const std::string path = folder_ + "/blazed-cpu.lock";
+  DeviceLocks first(folder_, folder_), second(folder_, folder_), third(folder_, folder_);
+  auto lost = first.Own("cpu", 7);
+  ASSERT_TRUE(lost.ok());
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  const auto hold = second.Own("cpu", 7);
+  ASSERT_TRUE(hold.ok());
+  *lost = nullptr;
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_FALSE(third.Own("cpu", 7).ok()) << "the second daemon measures";
+}
+
 TEST_F(DeviceLocksTest, NobodyElseMayOpenTheFileAndSoHoldIt) {
   const mode_t before = umask(0);
   DeviceLocks locks(folder_, folder_);
@@ -135,6 +149,7 @@ TEST_F(DeviceLocksTest, TheDaemonHoldsOnlySoMany) {
   for (uint32_t i = 0; i < kMostDevices; ++i) holds.push_back(*locks.Own(Gpu(i), i));
   EXPECT_EQ(locks.Own("cpu", 7).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(locks.held(), kMostDevices);
+  EXPECT_TRUE(locks.Own(Gpu(0), 12345).ok()) << "one that is held already takes no further place";
   holds.pop_back();
   EXPECT_TRUE(locks.Own("cpu", 7).ok());
 }
@@ -159,6 +174,8 @@ TEST(DeviceKey, IsCpuOrAUuid) {
   EXPECT_TRUE(IsDeviceKey("GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
   EXPECT_TRUE(IsDeviceKey("MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
   EXPECT_TRUE(IsDeviceKey("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  EXPECT_FALSE(IsDeviceKey("GPU-8F6CD1A5-0b43-9c2a-75c0-6b2b4cbb1a0e"))
+      << "one device has one spelling";
   for (const char* other :
        {"", "gpu", "cpu0", "GPU-1", "../../etc/passwd", ".hidden", "a b", "GPU-",
         "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0g", "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e1",
