@@ -71,6 +71,7 @@ void Tunings::Join(TuningId tuning, const std::string& device, planner::SessionR
   member.device = device;
   member.mode = ready.mode;
   it->second->members.emplace(session, std::move(member));
+  turns_.Heard(tuning, loop_.Now());
   Apply(*it->second, session, std::move(ready));
 }
 
@@ -78,6 +79,9 @@ void Tunings::Leave(TuningId tuning, SessionId session, const std::string& reaso
   auto it = live_.find(tuning);
   if (it == live_.end() || it->second->members.count(session) == 0) return;
   Live& live = *it->second;
+  // What it missed goes with it: who searches on in its place was not asked for anything yet, and
+  // says nothing before.
+  turns_.Heard(tuning, loop_.Now());
   // The planner hears of it first: it may hand the search to another session of this tuning.
   Apply(live, session, planner::SessionGone{session, reason});
   auto member = live.members.find(session);

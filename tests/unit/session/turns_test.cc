@@ -65,6 +65,31 @@ TEST_F(TurnsTest, OneThatIsAloneAndSilentIsNotToldOfAnother) {
             "two leases in a row had no answer; waiting for a sign of the job");
 }
 
+// Both are jobs of one workload: while the first one searches the second has nothing to say.
+TEST_F(TurnsTest, WhoSearchesOnForOneThatWasSilentHasATurn) {
+  Client silent = Described(User(1000, 1), 1);
+  Client next = Described(User(1000, 2), 1);
+  for (int i = 0; i < 600 && PhaseOf(silent) != planner::Phase::kWaiting; ++i) {
+    loop_.Advance(absl::Seconds(1));
+  }
+  ASSERT_EQ(PhaseOf(silent), planner::Phase::kWaiting);
+  ASSERT_FALSE(HadATurn(next));
+  table_->Detach(silent.link, "lost");
+  loop_.Advance(options_.resume_grace + absl::Seconds(1));
+  EXPECT_TRUE(HadATurn(next));
+}
+
+TEST_F(TurnsTest, AJobThatComesIsASignOfLife) {
+  Client silent = Described(User(1000, 1), 1);
+  for (int i = 0; i < 600 && PhaseOf(silent) != planner::Phase::kWaiting; ++i) {
+    loop_.Advance(absl::Seconds(1));
+  }
+  ASSERT_EQ(PhaseOf(silent), planner::Phase::kWaiting);
+  Client next = Described(User(1000, 2), 1);
+  for (int i = 0; i < 600 && !HadATurn(next); ++i) loop_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(HadATurn(next)) << "the silent one is asked once more and then left alone";
+}
+
 TEST_F(TurnsTest, ABuildThatIsNeverAnsweredEndsItsTurnToo) {
   Client silent = Described(User(1000, 1), 1);
   // Leases are answered, the first build is not.
