@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -95,11 +97,24 @@ bool WriteAll(int fd, absl::string_view content) {
   return true;
 }
 
-// The mode a plain open() would have given: mkstemp alone leaves a report only its owner can read.
-bool TakeUsualMode(int fd) {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return fchmod(fd, 0666 & ~mask) == 0;
+// Asked of the kernel's files: umask() tells only by setting another, which other threads would
+// use.
+mode_t ProcessMask() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (absl::StartsWith(line, "Umask:")) {
+      return static_cast<mode_t>(std::strtoul(line.c_str() + sizeof("Umask:") - 1, nullptr, 8));
+    }
+  }
+  return 077;
+}
+
+// The mode a plain open() would have left: that of the file there, else the usual one. mkstemp
+// alone leaves a report that only its owner can read.
+bool TakeModeOf(int fd, const std::string& path) {
+  struct stat there = {};
+  const bool exists = stat(path.c_str(), &there) == 0;
+  return fchmod(fd, exists ? there.st_mode & 0777 : 0666 & ~ProcessMask()) == 0;
 }
 
 // The rename itself must survive a power cut.
@@ -146,7 +161,7 @@ absl::Status Replace(const std::string& path, absl::string_view content) {
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return CannotWrite(path, errno);
   int error = 0;
-  if (!WriteAll(fd, content) || !TakeUsualMode(fd) || fsync(fd) != 0) error = errno;
+  if (!WriteAll(fd, content) || !TakeModeOf(fd, path) || fsync(fd) != 0) error = errno;
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) {

@@ -34,6 +34,24 @@ TEST(AtomicFile, ReplacesTheWholeContentAndLeavesNothingBeside) {
   EXPECT_EQ(FilesIn(folder.path()), 1u);
 }
 
+TEST(AtomicFile, KeepsTheModeOfAReportAndGivesANewOneTheUsualOne) {
+  const TempFolder folder;
+  const auto mode_of = [](const std::string& path) {
+    struct stat info = {};
+    EXPECT_EQ(stat(path.c_str(), &info), 0);
+    return info.st_mode & 0777u;
+  };
+  const std::string kept = folder.Write("private.json", "x");
+  ASSERT_EQ(chmod(kept.c_str(), 0600), 0);
+  ASSERT_TRUE(WriteAtomically(kept, "content").ok());
+  EXPECT_EQ(mode_of(kept), 0600u);
+  const mode_t before = umask(0027);
+  const absl::Status status = WriteAtomically(folder.At("new.json"), "content");
+  EXPECT_EQ(umask(before), 0027u);
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(mode_of(folder.At("new.json")), 0640u);
+}
+
 TEST(AtomicFile, AFailedWriteKeepsWhatWasThereAndNamesTheFile) {
   const TempFolder folder;
   const std::string path = folder.At("taken");
