@@ -88,7 +88,7 @@ std::string BytesText(uint64_t bytes) {
 std::string PercentText(double share) {
   if (!std::isfinite(share)) return "-";
   const double percent = share * 100;
-  return absl::StrFormat(std::fabs(percent) < 0.995 ? "%.2f %%" : "%.1f %%", percent);
+  return absl::StrFormat("%.*f %%", std::fabs(percent) < 0.995 ? 2 : 1, percent);
 }
 
 std::string AgoText(int64_t unix_ns, absl::Time now) {
