@@ -24,8 +24,9 @@ void Tuning::State::On(const SessionReady& event) {
     SetPhase(s, Phase::kWaiting, "observing; nothing is changed");
     return;
   }
-  SetPhase(s, Phase::kWaiting,
-           settlement_ ? "a settlement is in force" : "waiting for a turn to explore");
+  const char* unsettled = event.mode == Mode::kPinned ? "pinned, and nothing is settled yet"
+                                                      : "waiting for a turn to explore";
+  SetPhase(s, Phase::kWaiting, settlement_ ? "a settlement is in force" : unsettled);
   GrantTurns();
 }
 

@@ -60,7 +60,7 @@ std::optional<Notice> Of(const WorkloadSpec& workload, const planner::Adopt& ado
   const char* why = "";
   switch (adopt.reason) {
     case planner::AdoptReason::kWonRace:
-      why = "it won its race";
+      why = adopt.plan.empty() ? "no other plan won" : "it won its race";
       break;
     case planner::AdoptReason::kSettled:
       why = "the search settled on it";

@@ -32,7 +32,10 @@ Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
     return {"off", nullptr, "asked for with --plan none: nothing merged, no shim"};
   }
   if (!session.attached) return {"off", nullptr, session.reason};
-  if (options.plan == PlanMode::kPinned) return {"pinned", nullptr, ""};
+  if (options.plan == PlanMode::kPinned) {
+    return {"pinned", nullptr,
+            session.settled ? "" : "nothing is settled here yet for this workload"};
+  }
   if (options.plan != PlanMode::kTune) {
     return {"off", nullptr, "asked for with --plan default: observed, nothing was changed"};
   }

@@ -48,7 +48,7 @@ std::string OutcomeText(const JobReport& job) {
     return "no winner: the search ended and the default plan stays, which is a full answer";
   }
   if (job.outcome == "undecided") {
-    return "undecided: the search ended without an answer; the next job goes on from here";
+    return "undecided: there is no answer yet; the next job goes on from here";
   }
   if (job.outcome == "pinned") return "pinned: settled plans only, nothing was tried";
   if (job.outcome == "off") return "off: the default plan ran and nothing was tuned";

@@ -197,6 +197,15 @@ TEST(Serving, SearchesAgainWhereNoWinnerWasFoundAgainstAnotherDefault) {
   EXPECT_EQ(host.in_use(s), kGood);
 }
 
+TEST(Serving, TellsAPinnedSessionThatItWaitsForASettlementAndNotForATurn) {
+  const sim::CostTable table = Table(-0.08);
+  sim::Host host(&table, {}, {}, {}, 6);
+  host.Attach("pinned", Mode::kPinned);
+  const auto* said = std::get_if<ReportProgress>(&host.actions().back());
+  ASSERT_NE(said, nullptr);
+  EXPECT_EQ(said->note, "pinned, and nothing is settled yet");
+}
+
 TEST(Serving, ServesAPinnedSessionByMatchAndReportsItsMisses) {
   const sim::CostTable table = Table(-0.08);
   sim::Host match(&table, {}, {}, Remembering(Stored(table)), 6);
