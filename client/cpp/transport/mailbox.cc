@@ -2,9 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "client/cpp/base/clock.h"
 #include "client/cpp/transport/fork_guard.h"
 
 namespace blazed::shim {
+namespace {
+
+constexpr uint64_t kRestartNs = 2'000'000'000;
+
+}  // namespace
 
 void Mailbox::Wake() {
   const uint64_t one = 1;
@@ -59,15 +67,21 @@ void Mailbox::WaitForAnswer(uint64_t deadline_ns) {
   }
 }
 
+// A job that ends does not wait for a daemon that is not there: one that was never met has no
+// report, one that went away is given the time of a restart.
 ReportOutcome Mailbox::FetchReport(uint64_t deadline_ns, std::string& json) {
   {
     MutexLock lock(mutex_);
+    if (link_.generation == 0) return ReportOutcome::kTimeout;
     report_ = Report::kWanted;
   }
   Wake();
+  const uint64_t restarted_ns = MonotonicNs() + kRestartNs;
   MutexLock lock(mutex_);
   while (report_ == Report::kWanted) {
-    if (!changed_.WaitUntil(mutex_, deadline_ns)) break;
+    const bool up = link_.stage == LinkStage::kUp;
+    const uint64_t until = up ? deadline_ns : std::min(deadline_ns, restarted_ns);
+    if (!changed_.WaitUntil(mutex_, until) && MonotonicNs() >= until) break;
   }
   const bool done = report_ == Report::kDone;
   report_ = Report::kIdle;

@@ -26,7 +26,8 @@ class Mailbox {
   bool TakeProgress(Progress& progress);
   // Until the link is up or dead.
   void WaitForAnswer(uint64_t deadline_ns);
-  // Asks the link for a report and waits for it.
+  // Asks the link for a report and waits for it: until the deadline while a daemon is there, for
+  // two seconds where it went away, not at all where none was met.
   ReportOutcome FetchReport(uint64_t deadline_ns, std::string& json);
   void AskToStop();
 

@@ -19,8 +19,9 @@ namespace blazed::trainer {
 namespace {
 
 // Training is over, so nobody but the reader waits; a busy machine may need some seconds for a
-// large search.
-constexpr uint32_t kReportWaitMs = 15'000;
+// large search. Whoever ends the job by a signal waits for its end.
+constexpr uint32_t kReportSoonMs = 1'000;
+constexpr uint32_t kReportLateMs = 9'000;
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
 absl::StatusOr<workloads::Workload> MakeWorkload(const TrainOptions& options) {
@@ -111,6 +112,14 @@ std::string Greeting(const TrainOptions& options, const workloads::Workload& wor
   return text;
 }
 
+std::string FetchReport(Session& session, Stopped stopped, Progress* progress) {
+  std::string json = session.ReportJson(kReportSoonMs);
+  const bool there = session.Status().state == BLZ_STATE_ATTACHED;
+  if (!json.empty() || stopped == Stopped::kSignal || !there) return json;
+  progress->Say("waiting for the daemon's report, at most 9 s more");
+  return session.ReportJson(kReportLateMs);
+}
+
 // Trains under a session and reports what both sides saw.
 absl::StatusOr<Json> TrainAndReport(const TrainOptions& options,
                                     const workloads::Workload& workload, ExecutorHost* host,
@@ -128,7 +137,7 @@ absl::StatusOr<Json> TrainAndReport(const TrainOptions& options,
   SessionFacts facts;
   if (session) {
     facts = LookAt(*session, workload.space);
-    facts.daemon_report = session->ReportJson(kReportWaitMs);
+    facts.daemon_report = FetchReport(*session, run->stopped, progress);
   }
   return BuildReport(options, workload, *run, facts, host->builds());
 }

@@ -109,12 +109,14 @@ mode_t ProcessMask() {
   return 077;
 }
 
-// The mode a plain open() would have left: that of the file there, else the usual one. mkstemp
-// alone leaves a report that only its owner can read.
-bool TakeModeOf(int fd, const std::string& path) {
+// Owner and mode that a plain open() would have left: those of the file there, else the usual ones.
+// mkstemp alone leaves a report that only this user can read.
+bool TakeRightsOf(int fd, const std::string& path) {
   struct stat there = {};
-  const bool exists = stat(path.c_str(), &there) == 0;
-  return fchmod(fd, exists ? there.st_mode & 0777 : 0666 & ~ProcessMask()) == 0;
+  if (stat(path.c_str(), &there) != 0) return fchmod(fd, 0666 & ~ProcessMask()) == 0;
+  // Only root may give files away, and only a member of a group may give them to it.
+  const bool same = fchown(fd, there.st_uid, there.st_gid) == 0;
+  return (same || errno == EPERM) && fchmod(fd, there.st_mode & 0777) == 0;
 }
 
 // The rename itself must survive a power cut.
@@ -157,11 +159,12 @@ absl::Status WriteInto(const std::string& path, absl::string_view content) {
 }
 
 absl::Status Replace(const std::string& path, absl::string_view content) {
-  std::string temporary = absl::StrCat(path, ".XXXXXX");
+  // Not the report's name and more: that may be as long as a name can be.
+  std::string temporary = absl::StrCat(FolderOf(path), "/.blazed-XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return CannotWrite(path, errno);
   int error = 0;
-  if (!WriteAll(fd, content) || !TakeModeOf(fd, path) || fsync(fd) != 0) error = errno;
+  if (!WriteAll(fd, content) || !TakeRightsOf(fd, path) || fsync(fd) != 0) error = errno;
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) {

@@ -16,6 +16,13 @@
 namespace blazed::shim {
 namespace {
 
+LinkState StateOf(LinkStage stage, uint64_t generation) {
+  LinkState state;
+  state.stage = stage;
+  state.generation = generation;
+  return state;
+}
+
 Outgoing Answer(uint64_t generation, const std::string& body) {
   return {OutgoingKind::kAnswer, generation, body, {}};
 }
@@ -255,6 +262,18 @@ TEST(Text, IsCutBetweenCharacters) {
   EXPECT_EQ(Bounded("ab\xc3\xa9", 3), "ab");
   EXPECT_EQ(Bounded("ab\xc3\xa9", 4), "ab\xc3\xa9");
   EXPECT_EQ(Bounded("\xa9\xa9\xa9", 2), "");
+}
+
+// Both come back: the deadline is never.
+TEST(Mailbox, NoReportIsWaitedForWhereNoDaemonWasMetOrItWentAway) {
+  std::atomic<uint32_t> hot{0};
+  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Mailbox mailbox(hot, wake);
+  std::string json;
+  EXPECT_EQ(mailbox.FetchReport(UINT64_MAX, json), ReportOutcome::kTimeout);
+  mailbox.Publish(StateOf(LinkStage::kTrying, 1));
+  EXPECT_EQ(mailbox.FetchReport(UINT64_MAX, json), ReportOutcome::kTimeout);
+  close(wake);
 }
 
 }  // namespace

@@ -52,6 +52,27 @@ TEST(AtomicFile, KeepsTheModeOfAReportAndGivesANewOneTheUsualOne) {
   EXPECT_EQ(mode_of(folder.At("new.json")), 0640u);
 }
 
+TEST(AtomicFile, TakesTheLongestNameThatAFileCanHaveAndRefusesALongerOneBeforeTheRun) {
+  const TempFolder folder;
+  const std::string longest = folder.At(std::string(255, 'x'));
+  EXPECT_TRUE(CheckWritable(longest).ok());
+  EXPECT_TRUE(WriteAtomically(longest, "content").ok());
+  EXPECT_EQ(TempFolder::Read(longest), "content");
+  EXPECT_FALSE(CheckWritable(longest + "x").ok());
+}
+
+TEST(AtomicFile, LeavesAReportItsOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can write another's report";
+  const TempFolder folder;
+  const std::string path = folder.Write("theirs.json", "x");
+  ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+  ASSERT_TRUE(WriteAtomically(path, "content").ok());
+  struct stat info = {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 65534u);
+  EXPECT_EQ(info.st_gid, 65534u);
+}
+
 TEST(AtomicFile, AFailedWriteKeepsWhatWasThereAndNamesTheFile) {
   const TempFolder folder;
   const std::string path = folder.At("taken");

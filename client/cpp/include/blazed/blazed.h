@@ -381,7 +381,8 @@ BLZ_API void blz_status(blz_session* session, blz_status_info* out);
 BLZ_API const char* blz_reason(blz_session* session);
 
 /* Fetches the daemon's report of this session, one JSON object (docs/report.md), waiting at most
- * `timeout_ms`. Writes it with a closing zero byte to `buffer` and its length without that byte to
+ * `timeout_ms`, two seconds where the daemon went away and not at all where none was met. Writes it
+ * with a closing zero byte to `buffer` and its length without that byte to
  * `*length`. BLZ_TOO_SMALL: `*length` is what is needed, one byte more for the zero. BLZ_TIMEOUT,
  * BLZ_NOT_FOUND, BLZ_OFF: nothing was written. Not for the hot path; before blz_close. */
 BLZ_API blz_result blz_report_json(blz_session* session, uint32_t timeout_ms, char* buffer,
