@@ -228,8 +228,6 @@ CREATE TABLE settlement (
   races              INTEGER NOT NULL CHECK (races >= 0),
   search_pairs       INTEGER NOT NULL CHECK (search_pairs >= 0),
   replication_pairs  INTEGER NOT NULL CHECK (replication_pairs >= 0),
-  noise_pairs        INTEGER NOT NULL CHECK (noise_pairs >= 0),
-  late_pairs       INTEGER NOT NULL CHECK (late_pairs >= 0),
   forecast_window_ns INTEGER NOT NULL,
   forecast_builds    INTEGER NOT NULL CHECK (forecast_builds >= 0),
   forecast_regret_ns INTEGER NOT NULL,
@@ -275,8 +273,6 @@ CREATE TABLE outcome (
   races      INTEGER NOT NULL CHECK (races >= 0),
   search_pairs      INTEGER NOT NULL CHECK (search_pairs >= 0),
   replication_pairs INTEGER NOT NULL CHECK (replication_pairs >= 0),
-  noise_pairs       INTEGER NOT NULL CHECK (noise_pairs >= 0),
-  late_pairs      INTEGER NOT NULL CHECK (late_pairs >= 0),
   reason     TEXT NOT NULL,
   at_ns      INTEGER NOT NULL,
   checksum   INTEGER NOT NULL

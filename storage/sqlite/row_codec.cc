@@ -38,7 +38,16 @@ void PutCost(RowWriter& out, const planner::CostRecord& cost) {
   out.Time(cost.window).Time(cost.regret).Time(cost.build).Time(cost.probe).Time(cost.drain);
   out.Count(cost.builds).Count(cost.probes).Count(cost.races);
   out.Count(cost.search_pairs).Count(cost.replication_pairs);
+}
+
+// Of the last columns, which came later than the others.
+void PutPairsByUse(RowWriter& out, const planner::CostRecord& cost) {
   out.Count(cost.noise_pairs).Count(cost.late_pairs);
+}
+
+void TakePairsByUse(RowReader& in, planner::CostRecord& cost) {
+  in.Count(cost.noise_pairs);
+  in.Count(cost.late_pairs);
 }
 
 void TakeCost(RowReader& in, planner::CostRecord& cost) {
@@ -52,8 +61,6 @@ void TakeCost(RowReader& in, planner::CostRecord& cost) {
   in.Count(cost.races);
   in.Count(cost.search_pairs);
   in.Count(cost.replication_pairs);
-  in.Count(cost.noise_pairs);
-  in.Count(cost.late_pairs);
 }
 
 void PutForecast(RowWriter& out, const planner::ForecastRecord& record) {
@@ -280,6 +287,7 @@ Row EncodeSettlement(const StoredSettlement& settlement) {
   PutForecast(out, record.forecast);
   out.Real(record.break_even_steps).Count(record.session);
   out.Enumerator(settlement.state).Text(settlement.state_reason).Int(settlement.settled_ns);
+  PutPairsByUse(out, record.cost);
   return out.Take();
 }
 
@@ -303,6 +311,7 @@ bool DecodeSettlement(int64_t id, const Row& row, StoredSettlement& settlement) 
   in.Enumerator(settlement.state, SettlementState::kDemoted);
   in.Text(settlement.state_reason);
   settlement.settled_ns = in.Int();
+  TakePairsByUse(in, record.cost);
   return in.ok();
 }
 
@@ -326,6 +335,7 @@ Row EncodeOutcome(TuningId tuning, const planner::KeepOutcome& outcome, WallNs a
   out.Int(tuning).Enumerator(outcome.outcome).Count(outcome.settlement);
   PutCost(out, outcome.cost);
   out.Text(outcome.reason).Int(at_ns);
+  PutPairsByUse(out, outcome.cost);
   return out.Take();
 }
 
@@ -338,6 +348,7 @@ bool DecodeOutcome(int64_t session, const Row& row, StoredOutcome& outcome) {
   TakeCost(in, outcome.record.cost);
   in.Text(outcome.record.reason);
   outcome.at_ns = in.Int();
+  TakePairsByUse(in, outcome.record.cost);
   return in.ok();
 }
 

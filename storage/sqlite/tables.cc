@@ -1,10 +1,23 @@
 #include "storage/sqlite/tables.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
 namespace blazed::storage {
+namespace {
+
+// The part of a row that its checksum is over.
+Row Checked(const Table& table, const Row& row) {
+  const auto later = row.end() - static_cast<std::ptrdiff_t>(table.later);
+  const bool none =
+      std::all_of(later, row.end(), [](const Value& value) { return value == Value(int64_t{0}); });
+  return Row(row.begin(), none ? later : row.end());
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<KeyedRow>> ReadUnverified(Connection& connection, const Table& table,
                                                      const std::string& suffix,
@@ -38,7 +51,8 @@ absl::StatusOr<std::vector<KeyedRow>> ReadRows(Connection& connection, const Tab
     const auto* stored = std::get_if<int64_t>(&item.row.back());
     const int64_t checksum = stored == nullptr ? 0 : *stored;
     item.row.pop_back();
-    if (stored != nullptr && Checksum(connection.store(), item.key, item.row) == checksum) {
+    if (stored != nullptr &&
+        Checksum(connection.store(), item.key, Checked(table, item.row)) == checksum) {
       good.push_back(std::move(item));
     } else {
       damaged.fetch_add(1, std::memory_order_relaxed);
@@ -60,7 +74,7 @@ absl::Status WriteRow(Connection& connection, const Table& table, int64_t key, c
       absl::StrCat("INSERT INTO ", table.name, "(", table.key, ",", table.columns,
                    ",checksum) VALUES(", absl::StrJoin(marks, ","), ") ON CONFLICT(", table.key,
                    ") DO UPDATE SET ", absl::StrJoin(updates, ","));
-  Row checked = row;
+  Row checked = Checked(table, row);
   checked.insert(checked.end(), covered.begin(), covered.end());
   Row parameters;
   parameters.reserve(row.size() + 2);
