@@ -209,6 +209,12 @@ int GrpcConnection::OnData(nghttp2_session* session, uint8_t, int32_t id, const 
 // The server's last word ends the call, also where our half is still open: it would not be read.
 int GrpcConnection::OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
   auto* self = static_cast<GrpcConnection*>(user);
+  if (frame->hd.type == NGHTTP2_GOAWAY) {
+    const auto* text = reinterpret_cast<const char*>(frame->goaway.opaque_data);
+    self->goodbye_ =
+        Printable(std::string_view(text, frame->goaway.opaque_data_len), kMaxStatusMessage);
+    return 0;
+  }
   const bool has_end = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
   if (!has_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
   const int32_t id = frame->hd.stream_id;
@@ -226,6 +232,15 @@ int GrpcConnection::OnStreamClose(nghttp2_session*, int32_t id, uint32_t error, 
   return 0;
 }
 
+// A daemon that takes no connection says why in its GOAWAY; the call is then refused unread.
+std::string GrpcConnection::ReasonOf(uint32_t http2_error) const {
+  if (http2_error == NGHTTP2_NO_ERROR) return "the stream ended without a gRPC status";
+  if (http2_error == NGHTTP2_REFUSED_STREAM && !goodbye_.empty()) {
+    return "it refused the connection: " + goodbye_;
+  }
+  return std::string("the stream was reset: ") + nghttp2_http2_strerror(http2_error);
+}
+
 void GrpcConnection::CloseCall(int32_t id, uint32_t http2_error) {
   const auto found = calls_.find(id);
   if (found == calls_.end()) return;
@@ -234,10 +249,7 @@ void GrpcConnection::CloseCall(int32_t id, uint32_t http2_error) {
   queued_bytes_ -= call->body.size() - call->taken;
   if (!call->has_status) {
     call->status.code = http2_error == NGHTTP2_NO_ERROR ? kGrpcUnknown : kGrpcUnavailable;
-    call->status.message =
-        http2_error == NGHTTP2_NO_ERROR
-            ? "the stream ended without a gRPC status"
-            : std::string("the stream was reset: ") + nghttp2_http2_strerror(http2_error);
+    call->status.message = ReasonOf(http2_error);
   } else if (call->status.code == kGrpcOk && !call->reader.AtBoundary()) {
     call->status = {kGrpcInternal, "the stream ended inside a message"};
   }

@@ -81,6 +81,7 @@ class GrpcConnection {
   GrpcConnection() = default;
   Call* Find(int32_t id);
   void CloseCall(int32_t id, uint32_t http2_error);
+  std::string ReasonOf(uint32_t http2_error) const;
 
   static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
                       size_t name_bytes, const uint8_t* value, size_t value_bytes, uint8_t,
@@ -95,6 +96,7 @@ class GrpcConnection {
   nghttp2_session* session_ = nullptr;
   std::map<int32_t, std::unique_ptr<Call>> calls_;
   size_t queued_bytes_ = 0;
+  std::string goodbye_;  // the text of the server's GOAWAY
 };
 
 }  // namespace blazed::shim

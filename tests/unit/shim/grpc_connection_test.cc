@@ -165,6 +165,15 @@ TEST_F(GrpcConnectionTest, AResetEndsTheCallAndNotTheConnection) {
   EXPECT_EQ(other.messages.size(), 1u);
 }
 
+TEST_F(GrpcConnectionTest, AConnectionThatIsRefusedSaysWhy) {
+  Pump();
+  server->GoAway("user 7 has 256 connections\x1b open; close one", 0);
+  Pump();
+  ExpectClosed(kGrpcUnavailable, "it refused the connection: user 7 has 256 connections");
+  EXPECT_EQ(call.status.message.find('\x1b'), std::string::npos);
+  EXPECT_NE(call.status.message.find("close one"), std::string::npos) << call.status.message;
+}
+
 TEST_F(GrpcConnectionTest, AfterGoAwayTheOpenCallGoesOnAndNoOtherStarts) {
   Pump();
   server->SendOk(id);

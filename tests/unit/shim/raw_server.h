@@ -86,8 +86,10 @@ class RawServer {
     nghttp2_submit_rst_stream(session_, 0, stream, error);
     Flush();
   }
-  void GoAway() {
-    nghttp2_submit_goaway(session_, 0, 2147483647, NGHTTP2_NO_ERROR, nullptr, 0);
+  // `last`: the last stream that is still served.
+  void GoAway(const std::string& text = "", int32_t last = 2147483647) {
+    nghttp2_submit_goaway(session_, 0, last, NGHTTP2_NO_ERROR,
+                          reinterpret_cast<const uint8_t*>(text.data()), text.size());
     Flush();
   }
   void OpenWindow(int32_t stream, int32_t bytes) {
