@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <charconv>
+#include <thread>
 
 #include "blazed_version.h"
+#include "client/sim/judge.h"
 
 namespace blazed::sim {
 namespace {
 
-constexpr uint64_t kMostRuns = 1'000'000;
+constexpr uint64_t kMostRuns = 1'000'000, kMostThreads = 1024;
+constexpr uint64_t kMostBoundaries = 256;
+constexpr double kLongestBuildS = 3600;
 
 // Digits only: the library would read -1 as the largest number, and a larger one as the largest.
 CLI::Validator WholeUpTo(uint64_t most) {
@@ -36,37 +40,72 @@ std::string About() {
   for (const Scenario& s : Scenarios()) {
     about.append("  ").append(s.name).append(": ").append(s.about).append("\n");
   }
-  return about;
+  return about +
+         "blaze-sim SCENARIO --help says what its rows mean and which figures they must reach.\n";
+}
+
+// What a row says and what it must reach.
+std::string Explain(const Scenario& scenario) {
+  std::string text = std::string("\n") + scenario.name + ": " + scenario.about + ", " +
+                     std::to_string(scenario.runs) + " runs a row\n\nIts rows:\n";
+  for (const Field& field : scenario.fields) {
+    text.append("  ").append(field.name).append(": ").append(field.meaning).append("\n");
+  }
+  text += "A figure's interval is its _low to _high: 95 % of what the runs leave possible.\n";
+  if (scenario.bars.empty()) return text + "\nNo figure of it has a bar.\n";
+  text += "\nIts bars:\n";
+  for (const Bar& bar : scenario.bars) text += "  " + TextOf(bar) + "\n";
+  return text +
+         "--check misses one only where not even the better end of the interval reaches it.\n";
+}
+
+void AddFlags(CLI::App& app, SimOptions& options) {
+  Request& request = options.request;
+  app.add_option("--runs", request.runs, "runs of each row; 0: the scenario's own count")
+      ->check(WholeUpTo(kMostRuns))
+      ->type_name("N");
+  app.add_option("--seed", request.seed, "one seed, one result")
+      ->check(WholeUpTo(UINT64_MAX))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--threads", request.threads, "runs at a time; the results are the same")
+      ->check(CLI::Range(uint64_t{1}, kMostThreads))
+      ->type_name("N")
+      ->default_str("as many as there are cores");
+  app.add_option("--boundaries", request.boundaries,
+                 "sizes of the spaces, where the scenario draws some")
+      ->check(CLI::Range(uint64_t{1}, kMostBoundaries))
+      ->delimiter(',')
+      ->type_name("N,...");
+  app.add_option("--build-s", request.build_s, "what a build takes, where the scenario charges it")
+      ->check(CLI::Range(0.0, kLongestBuildS))
+      ->type_name("SECONDS");
+  app.add_flag("--json", options.json, "one JSON object instead of a table");
+  app.add_flag("--check", options.check, "one line for each bar; exit 1 where one is missed");
 }
 
 }  // namespace
 
 std::variant<SimOptions, Farewell> ParseSimCommandLine(int argc, const char* const* argv) {
   SimOptions options;
+  options.request.runs = 0;
+  options.request.threads = std::max(1u, std::thread::hardware_concurrency());
   std::string name;
   CLI::App app(About(), "blaze-sim");
   app.set_version_flag("--version", "blaze-sim " BLAZED_VERSION " (" BLAZED_COMMIT ")");
   app.add_option("scenario", name, "which scenario")->required()->type_name("NAME");
-  app.add_option("--runs", options.runs, "runs of each row; 0: the scenario's own count")
-      ->check(WholeUpTo(kMostRuns))
-      ->type_name("N");
-  app.add_option("--seed", options.seed, "one seed, one result")
-      ->check(WholeUpTo(UINT64_MAX))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_flag("--json", options.json, "one JSON object instead of a table");
+  AddFlags(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return Farewell{0, app.help()};
+    const Scenario* about = FindScenario(name);
+    return Farewell{0, app.help() + (about == nullptr ? "" : Explain(*about))};
   } catch (const CLI::CallForVersion& version) {
     return Farewell{0, std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
     return WrongUsage(error.what());
   }
-  for (const Scenario& scenario : Scenarios()) {
-    if (scenario.name == name) options.scenario = &scenario;
-  }
+  options.scenario = FindScenario(name);
   if (options.scenario == nullptr) return WrongUsage("no scenario is called " + name);
   return options;
 }

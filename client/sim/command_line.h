@@ -11,9 +11,9 @@ namespace blazed::sim {
 
 struct SimOptions {
   const Scenario* scenario = nullptr;  // of Scenarios()
-  uint64_t runs = 0;                   // 0: the scenario's own count
-  uint64_t seed = 1;
+  Request request;                     // runs 0: the scenario's own count
   bool json = false;
+  bool check = false;  // one line for each bar, and exit 1 where one is missed
 };
 
 // How the program ends without running anything.

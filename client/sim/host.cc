@@ -10,10 +10,29 @@ namespace blazed::sim {
 
 using namespace planner;  // the simulated host speaks the planner's vocabulary throughout
 
+namespace {
+
+constexpr double kTailFactor = 3;
+
+// Kernels alone are steady: what moves step times of queued hosts is the host.
+NoiseSettings DeviceNoise() {
+  NoiseSettings noise;
+  noise.sd = 0.002;
+  noise.rho = 0;
+  noise.drift_amplitude = 0.002;
+  noise.outlier_share = 0;
+  noise.regime_rate = 0;
+  noise.walk = 0;
+  return noise;
+}
+
+}  // namespace
+
 Host::Host(const CostTable* table, HostSettings settings, TuningConfig config, TuningMemory memory,
            uint64_t seed)
     : table_(table),
       settings_(settings),
+      config_(config),
       random_(seed),
       tuning_(std::make_unique<Tuning>(table->spec(), Contract::kRounding, config,
                                        std::move(memory))) {}
@@ -34,6 +53,13 @@ SessionId Host::Attach(const std::string& process, Mode mode) {
   ready.default_step_ns = static_cast<uint64_t>(settings_.step_ns);
   ready.default_build_ns = static_cast<uint64_t>(settings_.step_ns * settings_.build_steps);
   ready.tune_until_steps = settings_.tune_until_steps;
+  if (settings_.queue) {
+    c.queue = std::make_unique<LaunchQueue>(*settings_.queue);
+    c.device_noise = std::make_unique<StepNoise>(DeviceNoise(), random_.Next());
+    ready.default_step_ns =
+        static_cast<uint64_t>(std::max(settings_.step_ns, settings_.queue_host_ns));
+  }
+  c.ready = ready;
   Send(ready);
   return id;
 }
@@ -59,11 +85,17 @@ void Host::Take(const std::vector<Action>& actions) {
   for (const Action& action : actions) {
     actions_.push_back(action);
     if (const auto* a = std::get_if<KeepPlan>(&action)) plans_[a->record.plan] = a->record;
-    if (const auto* a = std::get_if<KeepRace>(&action)) races_.push_back(a->record);
+    if (const auto* a = std::get_if<KeepRace>(&action)) {
+      races_.push_back(a->record);
+      highest_race_ = std::max(highest_race_, a->record.id);
+      const RaceKind kind = a->record.kind;
+      checks_ += kind == RaceKind::kVerification || kind == RaceKind::kReplication ? 1 : 0;
+    }
     if (const auto* a = std::get_if<KeepForecast>(&action)) forecast_ = a->record;
     if (const auto* a = std::get_if<KeepDriftTimer>(&action)) drift_ = a->timer;
     if (std::get_if<DemoteSettlement>(&action)) {
       ++demotions_;
+      demoted_at_ = steps_;
       settlement_.reset();
       for (auto& [id, c] : clients_) c.ended = false;
     }
@@ -105,13 +137,48 @@ double Host::StepNs(SessionId id, Client& c, VariantId variant) {
     cost += it->second;
   }
   cost += c.build_effect[variant];
-  const double ns =
-      settings_.step_ns * std::exp(c.noise->Step(cost, HashPlan(plan) * (variant != 0)));
-  lost_steps_ += std::max(0.0, std::exp(cost) - 1);
+  if (!plan.empty() && settings_.tail_share > 0 && random_.Uniform() < settings_.tail_share) {
+    cost += std::log(kTailFactor);
+  }
+  const uint64_t key = HashPlan(plan) * (variant != 0);
+  const double ns = c.queue != nullptr ? QueuedStepNs(c, plan, cost, key)
+                                       : settings_.step_ns * std::exp(c.noise->Step(cost, key));
+  const double excess = TrueExcess(plan, cost);
+  lost_steps_ += std::max(0.0, excess);
+  run_steps_ += 1 + excess;
   now_ns_ += ns;
   ++steps_;
   ++c.step;
   return ns;
+}
+
+// What passes on the host's clock, which is not what the step costs in the long run.
+double Host::QueuedStepNs(Client& c, const Plan& plan, double cost, uint64_t key) {
+  const double host_cost =
+      settings_.queue_host_costs == nullptr ? 0 : settings_.queue_host_costs->LogCost(plan);
+  const double before = c.queue->host_now();
+  c.queue->Step(settings_.queue_host_ns * std::exp(c.noise->Step(host_cost, key)),
+                settings_.step_ns * std::exp(c.device_noise->Step(cost, key)));
+  return c.queue->host_now() - before;
+}
+
+// Against the default plan, as a share of its step: on a queued host the slower side decides.
+double Host::TrueExcess(const Plan& plan, double cost) const {
+  if (!settings_.queue) return std::exp(cost) - 1;
+  const double host =
+      settings_.queue_host_costs == nullptr
+          ? settings_.queue_host_ns
+          : settings_.queue_host_ns * std::exp(settings_.queue_host_costs->LogCost(plan));
+  return std::max(host, settings_.step_ns * std::exp(cost)) /
+             std::max(settings_.queue_host_ns, settings_.step_ns) -
+         1;
+}
+
+double Host::Drain(Client& c) {
+  if (c.queue == nullptr) return 0;
+  const double waited = c.queue->Drain();
+  now_ns_ += waited;
+  return waited;
 }
 
 void Host::Build(SessionId id, Client& c, const BuildVariant& build) {
@@ -152,6 +219,23 @@ void Host::Probe(SessionId id, Client& c, const ProbeVariants& probe) {
   }
 }
 
+// As the shim runs it: w warm steps, a drained point, k timed steps, a drained point.
+UnitTime Host::Unit(SessionId id, Client& c, const RunPairs& run, bool challenger,
+                    uint64_t& drain_ns) {
+  const VariantId variant = challenger ? run.challenger : run.champion;
+  for (uint32_t i = 0; i < run.warm_steps; ++i) StepNs(id, c, variant);
+  drain_ns += static_cast<uint64_t>(Drain(c));
+  double ns = 0;
+  for (uint32_t i = 0; i < run.timed_steps; ++i) ns += StepNs(id, c, variant);
+  const double waited = Drain(c);
+  drain_ns += static_cast<uint64_t>(waited);
+  UnitTime unit;
+  unit.host_ns = static_cast<uint64_t>(ns + waited);
+  const double limit = static_cast<double>(run.abort_step_ns) * run.timed_steps;
+  if (challenger && run.abort_step_ns > 0 && ns + waited > limit) unit.flags = kUnitAborted;
+  return unit;
+}
+
 void Host::Pairs(SessionId id, Client& c, const RunPairs& run) {
   LeaseDone done;
   done.session = id;
@@ -160,15 +244,7 @@ void Host::Pairs(SessionId id, Client& c, const RunPairs& run) {
   for (bool coin : run.challenger_first) {
     const bool first = settings_.fixed_order ? false : coin;
     for (bool challenger : {first, !first}) {
-      const VariantId variant = challenger ? run.challenger : run.champion;
-      for (uint32_t i = 0; i < run.warm_steps; ++i) StepNs(id, c, variant);
-      double ns = 0;
-      for (uint32_t i = 0; i < run.timed_steps; ++i) ns += StepNs(id, c, variant);
-      UnitTime unit;
-      unit.host_ns = static_cast<uint64_t>(ns);
-      const double limit = static_cast<double>(run.abort_step_ns) * run.timed_steps;
-      if (challenger && run.abort_step_ns > 0 && ns > limit) unit.flags = kUnitAborted;
-      done.units.push_back(unit);
+      done.units.push_back(Unit(id, c, run, challenger, done.drain_ns));
     }
     // In the negative control the planner has to believe that its coins were followed.
     if (settings_.fixed_order && coin) {
@@ -232,6 +308,35 @@ bool Host::RunUntilEnd(SessionId session, uint64_t steps) {
   return false;
 }
 
+// Rows are durable when they are emitted; the surrogate is written when a tuning closes, so a
+// killed daemon has none. An open race has no row: the tuning allows for one by itself.
+TuningMemory Host::Remembered(Restart how) const {
+  TuningMemory memory;
+  memory.settlement = settlement_;
+  memory.drift = drift_;
+  for (const auto& [plan, record] : plans_) memory.plans.push_back(record);
+  memory.races = highest_race_;
+  memory.checks = checks_ + highest_race_ - races_.size();
+  if (how == Restart::kStopped) memory.surrogate = tuning_->SaveSurrogate();
+  return memory;
+}
+
+void Host::RestartDaemon(Restart how) {
+  constexpr int kEpochShift = 20;  // ids of one daemon's life never meet those of the next
+  tuning_ = std::make_unique<Tuning>(table_->spec(), Contract::kRounding, config_, Remembered(how));
+  ++restarts_;
+  answers_.clear();
+  for (auto& [id, c] : clients_) {
+    c.inbox.clear();
+    c.ended = false;
+    c.ready.first_directive = (restarts_ << kEpochShift) + 1;
+    c.ready.first_variant = static_cast<VariantId>(c.ready.first_directive);
+  }
+  std::vector<SessionReady> again;
+  for (const auto& [id, c] : clients_) again.push_back(c.ready);
+  for (const SessionReady& ready : again) Send(ready);
+}
+
 void Host::Serve(SessionId session, uint64_t steps) {
   const uint64_t limit = steps_ + steps;
   while (steps_ < limit) {
@@ -274,6 +379,11 @@ const Plan& Host::in_use(SessionId session) const {
   if (c == clients_.end()) return kDefault;
   const auto v = c->second.variants.find(c->second.in_use);
   return v == c->second.variants.end() ? kDefault : v->second;
+}
+
+uint64_t Host::steps_of(SessionId session) const {
+  const auto it = clients_.find(session);
+  return it == clients_.end() ? 0 : it->second.step;
 }
 
 bool Host::settled(SessionId session) const {

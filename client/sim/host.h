@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/sim/cost_table.h"
+#include "client/sim/launch_queue.h"
 #include "client/sim/noise.h"
 #include "daemon/planner/tuning.h"
 
@@ -26,7 +27,16 @@ struct HostSettings {
   double rebuild_sd = 0;  // and by this much between builds of one process
   uint64_t tune_until_steps = 0;
   bool fixed_order = false;  // ignores the coin: the negative control
+  double tail_share = 0;     // of steps of any other plan than the default: three times as long
+
+  // A device with a launch queue. `step_ns` and the cost table are the device's then; the host's
+  // own time a step stands here, what plans change of it in a table of its own.
+  std::optional<QueueSettings> queue;
+  double queue_host_ns = 0;
+  const CostTable* queue_host_costs = nullptr;  // null: plans change nothing of the host's time
 };
+
+enum class Restart { kStopped, kKilled };
 
 class Host {
  public:
@@ -42,6 +52,9 @@ class Host {
   // Runs until the session's exploring has ended (settled, no winner, undecided) or `steps` host
   // steps have passed. True where it ended.
   bool RunUntilEnd(planner::SessionId session, uint64_t steps);
+  // The daemon is started anew on what the store kept, with the same sessions: all that a tuning
+  // says when it is closed, or, where the daemon was killed, what it had written before.
+  void RestartDaemon(Restart how);
   // Settled service: windows of 256 steps with drift checks in between.
   void Serve(planner::SessionId session, uint64_t steps);
 
@@ -50,6 +63,7 @@ class Host {
   planner::Moment now() const { return planner::Nanos(static_cast<int64_t>(now_ns_)); }
   uint64_t steps() const { return steps_; }
   double lost_steps() const { return lost_steps_; }  // step-equivalents slower than the default
+  double run_steps() const { return run_steps_; }    // all steps in step-equivalents of the default
   const std::vector<planner::Event>& events() const { return events_; }
   const std::vector<planner::Action>& actions() const { return actions_; }
   const std::vector<planner::RaceRecord>& races() const { return races_; }
@@ -62,6 +76,8 @@ class Host {
   bool settled(planner::SessionId session) const;
   uint64_t demotions() const { return demotions_; }
   uint64_t builds() const { return builds_; }
+  uint64_t steps_of(planner::SessionId session) const;
+  uint64_t demoted_at() const { return demoted_at_; }  // steps at the last demotion
 
   // Test hooks: bend an answer before it is sent; false drops it.
   std::function<bool(planner::EventBody&)> bend;
@@ -84,7 +100,9 @@ class Host {
     bool settled = false, ended = false;
     std::deque<planner::Action> inbox;
     uint64_t step = 0;
-    std::unique_ptr<StepNoise> noise;
+    std::unique_ptr<StepNoise> noise, device_noise;
+    std::unique_ptr<LaunchQueue> queue;
+    planner::SessionReady ready;
   };
 
   void Take(const std::vector<planner::Action>& actions);
@@ -93,11 +111,18 @@ class Host {
   void Probe(planner::SessionId id, Client& c, const planner::ProbeVariants& probe);
   void Pairs(planner::SessionId id, Client& c, const planner::RunPairs& run);
   double StepNs(planner::SessionId id, Client& c, planner::VariantId variant);
+  double QueuedStepNs(Client& c, const planner::Plan& plan, double cost, uint64_t key);
+  double TrueExcess(const planner::Plan& plan, double cost) const;
+  double Drain(Client& c);
+  planner::UnitTime Unit(planner::SessionId id, Client& c, const planner::RunPairs& run,
+                         bool challenger, uint64_t& drain_ns);
+  planner::TuningMemory Remembered(Restart how) const;
   void Answer(planner::EventBody body);
   void TickIfDue();
 
   const CostTable* table_;
   HostSettings settings_;
+  planner::TuningConfig config_;
   planner::Random random_;
   std::unique_ptr<planner::Tuning> tuning_;
   std::map<std::string, Process> processes_;
@@ -105,7 +130,8 @@ class Host {
   planner::SessionId next_session_ = 1;
   double now_ns_ = 1e9, last_tick_ns_ = 1e9;
   uint64_t steps_ = 0, next_settlement_ = 1, demotions_ = 0, builds_ = 0;
-  double lost_steps_ = 0;
+  uint64_t demoted_at_ = 0, restarts_ = 0, highest_race_ = 0, checks_ = 0;
+  double lost_steps_ = 0, run_steps_ = 0;
   std::vector<planner::Event> events_;
   std::vector<planner::Action> actions_;
   std::vector<planner::RaceRecord> races_;

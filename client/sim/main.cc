@@ -1,12 +1,14 @@
 // blaze-sim: the planner's figures under simulated hosts.
-// Exit: 0 done, 1 failed, 2 wrong usage.
+// Exit: 0 done, 1 failed or, with --check, a figure misses its bar, 2 wrong usage.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <variant>
 
 #include "client/sim/command_line.h"
+#include "client/sim/judge.h"
 #include "client/sim/print.h"
 #include "client/sim/scenarios.h"
 
@@ -34,16 +36,32 @@ bool Print(const std::string& text) {
   return written;
 }
 
+bool AnyMissed(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& f) { return f.standing == Standing::kMissed; });
+}
+
 int Run(const SimOptions& options) {
   const bool people = isatty(STDERR_FILENO) == 1;
   const Scenario& scenario = *options.scenario;
-  const uint64_t runs = options.runs == 0 ? scenario.runs : options.runs;
-  const auto rows = scenario.run(runs, options.seed, [&](double share) {
-    if (people) ShowShare(share);
-  });
+  Request request = options.request;
+  if (request.runs == 0) request.runs = scenario.runs;
+  if (people) request.progress = ShowShare;
+  const auto rows = scenario.run(request);
   if (people) std::fprintf(stderr, "\r%*s\r", 32, "");
-  return Print(options.json ? ToJson(scenario.name, runs, options.seed, rows) : ToTable(rows)) ? 0
-                                                                                               : 1;
+  const std::string text =
+      options.json ? ToJson(scenario.name, request.runs, request.seed, rows) : ToTable(rows);
+  if (!Print(text)) return 1;
+  if (!options.check) return 0;
+  const auto findings = Judge(scenario, rows, request.runs);
+  // JSON keeps standard output to itself.
+  const std::string lines = ToLines(findings);
+  if (options.json) {
+    std::fputs(lines.c_str(), stderr);
+  } else if (!Print("\n" + lines)) {
+    return 1;
+  }
+  return AnyMissed(findings) ? 1 : 0;
 }
 
 int Main(int argc, char** argv) {

@@ -4,12 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "client/sim/judge.h"
 #include "client/sim/scenarios.h"
 
 namespace blazed::sim {
 
+std::string ToText(const Value& value);
+
+// Rows with other fields begin a table of their own; a figure and its interval share a column.
 std::string ToTable(const std::vector<Row>& rows);
 std::string ToJson(const std::string& scenario, uint64_t runs, uint64_t seed,
                    const std::vector<Row>& rows);
+std::string ToLines(const std::vector<Finding>& findings);
 
 }  // namespace blazed::sim

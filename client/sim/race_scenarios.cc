@@ -1,9 +1,9 @@
 // Scenarios of single races: no search, no host, just pairs under simulated noise.
-#include "client/sim/race_scenarios.h"
-
 #include <cmath>
 
 #include "client/sim/noise.h"
+#include "client/sim/scenario_list.h"
+#include "client/sim/workers.h"
 #include "daemon/planner/race.h"
 #include "daemon/planner/random.h"
 #include "daemon/planner/scale.h"
@@ -68,54 +68,80 @@ RaceTerms Terms(double delta0, double beta) {
   return terms;
 }
 
-}  // namespace
-
 // Equal plans, looked at after every pair and never dropped: the rate of false accepts.
-std::vector<Row> RunAa(uint64_t runs, uint64_t seed, const Progress& progress) {
+std::vector<Row> RunAa(const Request& request) {
   std::vector<Row> rows;
   const auto settings = Settings();
-  const double all = static_cast<double>(2 * settings.size() * runs);
-  double done = 0;
+  Workers workers(request, 2 * settings.size() * request.runs);
   for (const Setting& setting : settings) {
     for (double delta0 : {0.0, 0.0025}) {
-      uint64_t accepted = 0;
-      for (uint64_t i = 0; i < runs; ++i) {
+      const auto won = workers.Each<uint8_t>(request.runs, [&](uint64_t i) -> uint8_t {
         Race race(1, Terms(delta0, 1e-300), {}, {{0, 1}}, Moment{});
-        RunRace(race, setting.noise, 0, seed + i * 7919);
-        accepted += race.outcome() == RaceOutcome::kWon ? 1 : 0;
-        progress(++done / all);
-      }
-      const double rate = static_cast<double>(accepted) / static_cast<double>(runs);
-      rows.push_back({{"setting", std::string(setting.name)},
-                      {"delta0", delta0},
-                      {"false_accept_rate", rate},
-                      {"se", std::sqrt(rate * (1 - rate) / static_cast<double>(runs))}});
+        RunRace(race, setting.noise, 0, request.seed + i * 7919);
+        return race.outcome() == RaceOutcome::kWon;
+      });
+      uint64_t accepted = 0;
+      for (uint8_t w : won) accepted += w;
+      const Estimate rate = RateOf(accepted, request.runs);
+      Row row = {{"setting", std::string(setting.name)}, {"delta0", delta0}};
+      Put(row, "false_accept_rate", rate);
+      const double n = static_cast<double>(request.runs);
+      row.push_back({"se", std::sqrt(rate.value * (1 - rate.value) / n)});
+      rows.push_back(row);
     }
   }
   return rows;
 }
 
 // True wins under the deltas of a standard search race, with dropping.
-std::vector<Row> RunPower(uint64_t runs, uint64_t seed, const Progress& progress) {
+std::vector<Row> RunPower(const Request& request) {
   std::vector<Row> rows;
   const std::vector<double> wins = {0.005, 0.01, 0.02, 0.05};
-  const double all = static_cast<double>(wins.size() * runs);
-  double done = 0;
+  Workers workers(request, wins.size() * request.runs);
   for (double win : wins) {
-    std::vector<double> steps;
-    for (uint64_t i = 0; i < runs; ++i) {
+    const auto took = workers.Each<double>(request.runs, [&](uint64_t i) {
       Race race(1, Terms(0.0025, 0.1), {}, {{0, 1}}, Moment{});
-      const uint64_t took = RunRace(race, {}, win, seed + i * 7919);
-      if (race.outcome() == RaceOutcome::kWon) steps.push_back(static_cast<double>(took));
-      progress(++done / all);
+      const uint64_t steps = RunRace(race, {}, win, request.seed + i * 7919);
+      return race.outcome() == RaceOutcome::kWon ? static_cast<double>(steps) : 0.0;
+    });
+    std::vector<double> steps;
+    for (double t : took) {
+      if (t > 0) steps.push_back(t);
     }
-    const double accepted = static_cast<double>(steps.size()) / static_cast<double>(runs);
-    rows.push_back({{"win", win},
-                    {"delta0", 0.0025},
-                    {"accepted", accepted},
-                    {"median_steps", Median(steps)}});
+    Row row = {{"win", win}, {"delta0", 0.0025}};
+    Put(row, "accepted", RateOf(steps.size(), request.runs));
+    Put(row, "median_steps", MedianOf(steps));
+    rows.push_back(row);
   }
   return rows;
+}
+
+}  // namespace
+
+Scenario AaScenario() {
+  return {"aa",
+          "equal plans raced under continuous looking, six kinds of noise",
+          2000,
+          RunAa,
+          {{"setting", "the noise: sigma and rho of AR(1), a period, wild drift, outliers"},
+           {"delta0", "the gain that a win has to exceed; 0 tests the error rate itself"},
+           {"false_accept_rate", "share of runs of 2,000 steps that ever accept"},
+           {"se", "its standard error"}},
+          {{"false_accept_rate", Sense::kAtMost, 0.05, {{"delta0", 0.0}}, true},
+           {"false_accept_rate", Sense::kAtMost, 0.01, {{"delta0", 0.0025}}, false}}};
+}
+
+Scenario PowerScenario() {
+  return {"power",
+          "true wins of 0.5 to 5 % in a search race",
+          2000,
+          RunPower,
+          {{"win", "true saving of a step"},
+           {"delta0", "the gain that a win has to exceed"},
+           {"accepted", "share of races that accept it"},
+           {"median_steps", "steps until they do"}},
+          {{"accepted", Sense::kAtLeast, 0.97, {{"win", 0.01}}, false},
+           {"median_steps", Sense::kAtMost, 70, {{"win", 0.01}}, false}}};
 }
 
 }  // namespace blazed::sim

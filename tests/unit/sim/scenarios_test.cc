@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "client/sim/print.h"
@@ -10,22 +11,23 @@
 namespace blazed::sim {
 namespace {
 
+std::vector<Row> RunScenario(const std::string& name, Request request) {
+  const Scenario* scenario = FindScenario(name);
+  EXPECT_NE(scenario, nullptr) << name;
+  return scenario == nullptr ? std::vector<Row>{} : scenario->run(request);
+}
+
 std::vector<Row> RunScenario(const std::string& name, uint64_t runs, uint64_t seed = 3) {
-  for (const Scenario& s : Scenarios()) {
-    if (s.name == name) return s.run(runs, seed, [](double) {});
-  }
-  ADD_FAILURE() << "no scenario " << name;
-  return {};
+  Request request;
+  request.runs = runs;
+  request.seed = seed;
+  request.threads = 2;
+  return RunScenario(name, request);
 }
 
 double Field(const Row& row, const std::string& name) {
-  for (const auto& [field, value] : row) {
-    if (field != name) continue;
-    if (const auto* number = std::get_if<double>(&value)) return *number;
-    return static_cast<double>(std::get<uint64_t>(value));
-  }
-  ADD_FAILURE() << "no field " << name;
-  return std::nan("");
+  EXPECT_NE(FieldOf(row, name), nullptr) << "no field " << name;
+  return NumberOf(row, name);
 }
 
 TEST(Scenarios, HoldTheErrorRateOfEqualPlans) {
@@ -61,29 +63,74 @@ TEST(Scenarios, CaptureMostOfWhatIsThere) {
   }
 }
 
+TEST(Scenarios, SearchTheSizesThatWereAskedFor) {
+  Request request;
+  request.boundaries = {3, 7};
+  const auto rows = RunScenario("search", request);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(Field(rows[0], "boundaries"), 3);
+  EXPECT_EQ(Field(rows[1], "boundaries"), 7);
+}
+
 TEST(Scenarios, KeepASettledWinAndDropOneThatTurned) {
   const auto rows = RunScenario("drift", 2);
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(Field(rows[0], "false_demotions"), 0);
-  EXPECT_GT(Field(rows[0], "median_delay_steps"), 0);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(Field(row, "false_demotions"), 0);
+    EXPECT_EQ(Field(row, "found"), 1);
+    EXPECT_GT(Field(row, "median_delay_steps"), 0);
+  }
 }
 
-TEST(Scenarios, GiveOneResultForOneSeed) {
-  const auto json = [](uint64_t seed) {
-    return ToJson("carry", 3, seed, RunScenario("carry", 3, seed));
+TEST(Scenarios, FindTrueEffectsOfQueuedHostsByUnits) {
+  for (const Row& row : RunScenario("queue", 3)) {
+    // A unit reads what a plan truly saves; where it saves nothing, nothing.
+    EXPECT_LE(Field(row, "unit_2_8_error_low"), 0.1);
+    EXPECT_NEAR(Field(row, "unit_2_8_effect"), Field(row, "true_effect"), 0.04);
+  }
+}
+
+// The negative control: without drained points both arms share one launch queue.
+TEST(Scenarios, SingleStepsHideWhatAHostSaves) {
+  const Row graph = RunScenario("queue", 3).front();
+  EXPECT_GT(Field(graph, "true_effect"), 0.25);
+  EXPECT_LT(Field(graph, "single_step_effect"), 0.05);
+}
+
+TEST(Scenarios, GiveOneResultForOneSeedWhateverTheThreads) {
+  const auto json = [](const std::string& name, uint64_t seed, unsigned threads) {
+    Request request;
+    request.runs = 3;
+    request.seed = seed;
+    request.threads = threads;
+    return ToJson(name, 3, seed, RunScenario(name, request));
   };
-  EXPECT_EQ(json(5), json(5));
-  EXPECT_NE(ToJson("power", 20, 1, RunScenario("power", 20, 1)),
-            ToJson("power", 20, 1, RunScenario("power", 20, 2)));
+  EXPECT_EQ(json("carry", 5, 1), json("carry", 5, 3));
+  EXPECT_NE(json("power", 1, 1), json("power", 2, 1));
 }
 
-TEST(Print, WritesOneObjectAndAnAlignedTable) {
-  const std::vector<Row> rows = {{{"boundaries", uint64_t{5}}, {"settled_rate", 0.25}},
-                                 {{"boundaries", uint64_t{134}}, {"settled_rate", 0.0}}};
-  EXPECT_EQ(ToJson("null", 4, 9, rows),
-            "{\"schema\":1,\"scenario\":\"null\",\"runs\":4,\"seed\":9,\"rows\":["
-            "{\"boundaries\":5,\"settled_rate\":0.25},{\"boundaries\":134,\"settled_rate\":0}]}\n");
-  EXPECT_EQ(ToTable(rows), "boundaries  settled_rate\n5           0.25\n134         0\n");
+TEST(Scenarios, SayWhatTheirFiguresMean) {
+  for (const Scenario& scenario : Scenarios()) {
+    Request request;
+    request.boundaries = {5};
+    const auto rows = scenario.run(request);
+    ASSERT_FALSE(rows.empty()) << scenario.name;
+    for (const Row& row : rows) {
+      for (const auto& [field, value] : row) {
+        // Figures are explained; settings of drawn spaces explain themselves.
+        if (FieldOf(row, field + "_low") == nullptr) continue;
+        const auto& known = scenario.fields;
+        EXPECT_TRUE(
+            std::any_of(known.begin(), known.end(), [&](const auto& f) { return f.name == field; }))
+            << scenario.name << " " << field;
+      }
+    }
+    for (const Bar& bar : scenario.bars) {
+      EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
+                              [&](const Row& row) { return FieldOf(row, bar.field) != nullptr; }))
+          << scenario.name << " " << bar.field;
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+// Figures with their error: each is given with a 95 % interval, so that a bar is judged with it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace blazed::sim {
+
+struct Estimate {
+  double value = 0, low = 0, high = 0;
+};
+
+// Share of `all` that are hits, with Wilson's interval. 0 of 0 is anything from 0 to 1.
+Estimate RateOf(uint64_t hits, uint64_t all);
+
+// Median with the order statistics that hold it with 95 %; all of the range below six values.
+// All zero for no values.
+Estimate MedianOf(std::vector<double> values);
+
+// Sum of parts over sum of wholes, resampled by run: 95 % of 400 resamples, drawn from `seed`.
+// All zero where the wholes are.
+Estimate RatioOf(const std::vector<double>& parts, const std::vector<double>& wholes,
+                 uint64_t seed);
+
+// Mean, resampled in the same way.
+Estimate MeanOf(const std::vector<double>& values, uint64_t seed);
+
+}  // namespace blazed::sim

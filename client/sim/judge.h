@@ -1,0 +1,29 @@
+// Figures against their bars, each judged with its error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/sim/scenarios.h"
+
+namespace blazed::sim {
+
+enum class Standing {
+  kWithin,       // the figure reaches its bar
+  kWithinError,  // it does not, but its interval does: more runs would tell
+  kMissed,       // not even the better end of its interval does
+  kNotRun,       // no row has the figure, for example because of --boundaries
+};
+
+struct Finding {
+  Standing standing = Standing::kNotRun;
+  std::string text;  // one line: what was measured, the bar, how they stand
+};
+
+// One finding for each bar and each row that it holds for.
+std::vector<Finding> Judge(const Scenario& scenario, const std::vector<Row>& rows, uint64_t runs);
+
+// The bar in words, as help and findings give it.
+std::string TextOf(const Bar& bar);
+
+}  // namespace blazed::sim

@@ -1,0 +1,112 @@
+// Whole tunings of drawn workloads: with winners, and without any.
+#include "client/sim/scenario_list.h"
+#include "client/sim/whole_tunings.h"
+#include "client/sim/workers.h"
+
+namespace blazed::sim {
+namespace {
+
+const std::vector<uint32_t> kSizes = {5, 12, 34, 134};
+
+Estimate FalseAccepts(const std::vector<SearchRun>& runs) {
+  uint64_t wrong = 0, all = 0;
+  for (const SearchRun& run : runs) {
+    wrong += run.false_accepts;
+    all += run.accepts;
+  }
+  return RateOf(wrong, all);
+}
+
+double EventsOf(const std::vector<SearchRun>& runs) {
+  double sum = 0;
+  for (const SearchRun& run : runs) sum += static_cast<double>(run.events);
+  return sum;
+}
+
+std::vector<double> BuildsOf(const std::vector<SearchRun>& runs) {
+  std::vector<double> builds;
+  for (const SearchRun& run : runs) builds.push_back(static_cast<double>(run.builds));
+  return builds;
+}
+
+std::vector<Row> RunAll(const Request& request) {
+  std::vector<Row> rows;
+  const auto sizes = SizesOf(request, kSizes);
+  Workers workers(request, sizes.size() * request.runs);
+  for (uint32_t boundaries : sizes) {
+    const auto runs = workers.Each<SearchRun>(request.runs, [&](uint64_t i) {
+      const uint64_t seed = SeedOf(request.seed, i);
+      return RunSearch(CostTable(TableOf(boundaries), seed), {}, seed);
+    });
+    Row row = {{"boundaries", uint64_t{boundaries}}, {"method", std::string("ours")}};
+    Put(row, "steps", MedianOf(Values(runs, &SearchRun::steps)));
+    Put(row, "builds", MedianOf(BuildsOf(runs)));
+    Put(row, "regret", MeanOf(Values(runs, &SearchRun::regret), request.seed));
+    Put(row, "loss", MeanOf(Values(runs, &SearchRun::loss), request.seed));
+    Put(row, "capture", Capture(runs, request.seed));
+    Put(row, "worse", RateOf(Count(runs, &SearchRun::worse), request.runs));
+    Put(row, "false_accept_rate", FalseAccepts(runs));
+    Put(row, "forecast_hits", ForecastHits(runs));
+    row.push_back({"events", EventsOf(runs)});
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<Row> RunNulls(const Request& request) {
+  std::vector<Row> rows;
+  const auto sizes = SizesOf(request, kSizes);
+  Workers workers(request, sizes.size() * request.runs);
+  for (uint32_t boundaries : sizes) {
+    const auto runs = workers.Each<SearchRun>(request.runs, [&](uint64_t i) {
+      const uint64_t seed = SeedOf(request.seed, i);
+      TableSettings settings = TableOf(boundaries);
+      settings.winners = false;
+      return RunSearch(CostTable(settings, seed), {}, seed);
+    });
+    Row row = {{"boundaries", uint64_t{boundaries}}};
+    Put(row, "settled_rate", RateOf(Count(runs, &SearchRun::settled), request.runs));
+    Put(row, "steps", MedianOf(Values(runs, &SearchRun::steps)));
+    Put(row, "loss", MeanOf(Values(runs, &SearchRun::loss), request.seed));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Scenario SearchScenario() {
+  return {
+      "search",
+      "whole tunings of drawn workloads, 5 to 134 boundaries",
+      40,
+      RunAll,
+      {{"steps", "until the search ended, median"},
+       {"builds", "plans built, median"},
+       {"regret",
+        "steps of the default that the best plan would have saved within 20,000 "
+        "steps, and that were not saved; mean"},
+       {"loss", "steps of the default lost on plans slower than it while searching, mean"},
+       {"capture", "saving of the plan in use at the end, of what the best plan saves"},
+       {"worse", "share of runs whose plan in use is slower than the default"},
+       {"false_accept_rate", "share of won search races whose plan is not faster"},
+       {"forecast_hits", "share of runs whose window is within a factor of two of its forecast"},
+       {"events", "that the planner applied, all runs together"}},
+      {{"capture", Sense::kAtLeast, 0.85, {{"boundaries", uint64_t{34}}}, false},
+       {"regret", Sense::kAtMost, 200, {{"boundaries", uint64_t{34}}}, false},
+       {"capture", Sense::kAtLeast, 0.80, {{"boundaries", uint64_t{134}}}, false},
+       {"forecast_hits", Sense::kAtLeast, 0.8, {}, false}}};
+}
+
+Scenario NullScenario() {
+  return {"null",
+          "whole tunings where nothing is faster",
+          200,
+          RunNulls,
+          {{"settled_rate", "share of runs that settle a winner"},
+           {"steps", "until the search ended, median"},
+           {"loss", "steps of the default lost on slower plans, mean"}},
+          {{"settled_rate", Sense::kAtMost, 0, {}, false}}};
+}
+
+}  // namespace blazed::sim
