@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "daemon/planner/random.h"
@@ -19,11 +21,19 @@ struct TableSettings {
   bool flat = false;         // every plan costs the same, all signatures differ
 };
 
+// A plan whose cost and signature are known as they stand.
+struct ListedPlan {
+  double log_cost = 0;
+  uint64_t signature = 0;
+};
+
 class CostTable {
  public:
   CostTable(const TableSettings& settings, uint64_t seed);
   // One cost for each decision's option 1, in log step time; no interactions.
   explicit CostTable(const std::vector<double>& option_costs);
+  // Choices of so many options each, and every plan of theirs listed.
+  CostTable(const std::vector<uint32_t>& options, std::map<planner::Plan, ListedPlan> listed);
 
   const planner::WorkloadSpec& spec() const { return spec_; }
   double LogCost(const planner::Plan& plan) const;
@@ -48,6 +58,7 @@ class CostTable {
   std::vector<std::vector<double>> main_;  // by decision and option
   std::vector<uint8_t> idle_;
   std::vector<Interaction> pairs_;
+  std::map<planner::Plan, ListedPlan> listed_;  // empty: costs add up
 };
 
 }  // namespace blazed::sim

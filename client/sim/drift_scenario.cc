@@ -78,7 +78,7 @@ std::vector<Row> RunDrift(const Request& request) {
 Scenario DriftScenario() {
   return {"drift",
           "a settled win of 2 % that turns into a loss after 60,000 steps of service",
-          40,
+          200,
           RunDrift,
           {{"gain", "saving when it was settled"},
            {"after", "saving after the flip"},

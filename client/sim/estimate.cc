@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "daemon/planner/random.h"
 #include "daemon/planner/scale.h"
@@ -41,7 +42,8 @@ Estimate RateOf(uint64_t hits, uint64_t all) {
 }
 
 Estimate MedianOf(std::vector<double> values) {
-  if (values.empty()) return {};
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return {kNone, kNone, kNone};
   std::sort(values.begin(), values.end());
   const size_t k = OrderOfLowEnd(values.size());
   return {planner::Median(values), values[k - 1], values[values.size() - k]};

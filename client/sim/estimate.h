@@ -14,7 +14,7 @@ struct Estimate {
 Estimate RateOf(uint64_t hits, uint64_t all);
 
 // Median with the order statistics that hold it with 95 %; all of the range below six values.
-// All zero for no values.
+// Not a number for no values, so that no bar holds for want of them.
 Estimate MedianOf(std::vector<double> values);
 
 // Sum of parts over sum of wholes, resampled by run: 95 % of 400 resamples, drawn from `seed`.

@@ -191,6 +191,7 @@ void Host::Build(SessionId id, Client& c, const BuildVariant& build) {
   ++builds_;
   const double ns = settings_.step_ns * settings_.build_steps;
   now_ns_ += ns;
+  overhead_steps_ += settings_.build_steps;
   VariantBuilt built;
   built.session = id;
   built.build = build.build;
@@ -205,6 +206,7 @@ void Host::Probe(SessionId id, Client& c, const ProbeVariants& probe) {
   for (VariantId variant : probe.variants) {
     const double ns = settings_.step_ns * settings_.probe_batch_steps * probe.batches * (1 + share);
     now_ns_ += ns;
+    overhead_steps_ += ns / settings_.step_ns;
     ProbeDone done;
     done.session = id;
     done.probe = probe.probe;
@@ -329,6 +331,7 @@ void Host::RestartDaemon(Restart how) {
   for (auto& [id, c] : clients_) {
     c.inbox.clear();
     c.ended = false;
+    c.ready.seed = random_.Next();
     c.ready.first_directive = (restarts_ << kEpochShift) + 1;
     c.ready.first_variant = static_cast<VariantId>(c.ready.first_directive);
   }

@@ -76,6 +76,7 @@ class Host {
   bool settled(planner::SessionId session) const;
   uint64_t demotions() const { return demotions_; }
   uint64_t builds() const { return builds_; }
+  double overhead_steps() const { return overhead_steps_; }  // builds and probes, in default steps
   uint64_t steps_of(planner::SessionId session) const;
   uint64_t demoted_at() const { return demoted_at_; }  // steps at the last demotion
 
@@ -131,7 +132,7 @@ class Host {
   double now_ns_ = 1e9, last_tick_ns_ = 1e9;
   uint64_t steps_ = 0, next_settlement_ = 1, demotions_ = 0, builds_ = 0;
   uint64_t demoted_at_ = 0, restarts_ = 0, highest_race_ = 0, checks_ = 0;
-  double lost_steps_ = 0, run_steps_ = 0;
+  double lost_steps_ = 0, run_steps_ = 0, overhead_steps_ = 0;
   std::vector<planner::Event> events_;
   std::vector<planner::Action> actions_;
   std::vector<planner::RaceRecord> races_;

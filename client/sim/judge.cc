@@ -32,20 +32,6 @@ Standing StandingOf(const Bar& bar, const Row& row, double limit) {
   return (most ? end <= limit : end >= limit) ? Standing::kWithinError : Standing::kMissed;
 }
 
-const char* NameOf(Standing standing) {
-  switch (standing) {
-    case Standing::kWithin:
-      return "within";
-    case Standing::kWithinError:
-      return "within its error";
-    case Standing::kMissed:
-      return "missed";
-    case Standing::kNotRun:
-      return "not run";
-  }
-  return "";
-}
-
 // The row's settings: its fields before the first figure with an interval.
 std::string RowName(const Row& row) {
   std::string name;
@@ -67,6 +53,20 @@ std::string Measured(const Bar& bar, const Row& row) {
 }
 
 }  // namespace
+
+const char* NameOf(Standing standing) {
+  switch (standing) {
+    case Standing::kWithin:
+      return "within";
+    case Standing::kWithinError:
+      return "within its error";
+    case Standing::kMissed:
+      return "missed";
+    case Standing::kNotRun:
+      return "not run";
+  }
+  return "";
+}
 
 std::string TextOf(const Bar& bar) {
   std::string text = std::string(bar.field) +

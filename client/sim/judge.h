@@ -15,6 +15,8 @@ enum class Standing {
   kNotRun,       // no row has the figure, for example because of --boundaries
 };
 
+const char* NameOf(Standing standing);  // in words
+
 struct Finding {
   Standing standing = Standing::kNotRun;
   std::string text;  // one line: what was measured, the bar, how they stand

@@ -49,18 +49,13 @@ int Run(const SimOptions& options) {
   if (people) request.progress = ShowShare;
   const auto rows = scenario.run(request);
   if (people) std::fprintf(stderr, "\r%*s\r", 32, "");
-  const std::string text =
-      options.json ? ToJson(scenario.name, request.runs, request.seed, rows) : ToTable(rows);
+  std::vector<Finding> findings;
+  if (options.check) findings = Judge(scenario, rows, request.runs);
+  std::string text = options.json
+                         ? ToJson(scenario.name, request.runs, request.seed, rows, findings)
+                         : ToTable(rows);
+  if (!options.json && options.check) text.append("\n").append(ToLines(findings));
   if (!Print(text)) return 1;
-  if (!options.check) return 0;
-  const auto findings = Judge(scenario, rows, request.runs);
-  // JSON keeps standard output to itself.
-  const std::string lines = ToLines(findings);
-  if (options.json) {
-    std::fputs(lines.c_str(), stderr);
-  } else if (!Print("\n" + lines)) {
-    return 1;
-  }
   return AnyMissed(findings) ? 1 : 0;
 }
 

@@ -89,7 +89,7 @@ std::string ToTable(const std::vector<Row>& rows) {
 }
 
 std::string ToJson(const std::string& scenario, uint64_t runs, uint64_t seed,
-                   const std::vector<Row>& rows) {
+                   const std::vector<Row>& rows, const std::vector<Finding>& findings) {
   std::string out = "{\"schema\":1,\"scenario\":" + JsonText(scenario);
   out += ",\"runs\":" + std::to_string(runs) + ",\"seed\":" + std::to_string(seed) + ",\"rows\":[";
   for (size_t r = 0; r < rows.size(); ++r) {
@@ -100,7 +100,13 @@ std::string ToJson(const std::string& scenario, uint64_t runs, uint64_t seed,
     }
     out += '}';
   }
-  return out + "]}\n";
+  out += ']';
+  for (size_t f = 0; f < findings.size(); ++f) {
+    out += f == 0 ? ",\"bars\":[" : ",";
+    out += "{\"standing\":" + JsonText(std::string(NameOf(findings[f].standing))) +
+           ",\"finding\":" + JsonText(findings[f].text) + "}";
+  }
+  return out + (findings.empty() ? "}\n" : "]}\n");
 }
 
 std::string ToLines(const std::vector<Finding>& findings) {

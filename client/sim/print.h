@@ -13,8 +13,9 @@ std::string ToText(const Value& value);
 
 // Rows with other fields begin a table of their own; a figure and its interval share a column.
 std::string ToTable(const std::vector<Row>& rows);
+// `findings`: of --check; none are left out.
 std::string ToJson(const std::string& scenario, uint64_t runs, uint64_t seed,
-                   const std::vector<Row>& rows);
+                   const std::vector<Row>& rows, const std::vector<Finding>& findings = {});
 std::string ToLines(const std::vector<Finding>& findings);
 
 }  // namespace blazed::sim

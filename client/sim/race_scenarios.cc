@@ -3,10 +3,8 @@
 
 #include "client/sim/noise.h"
 #include "client/sim/scenario_list.h"
+#include "client/sim/single_race.h"
 #include "client/sim/workers.h"
-#include "daemon/planner/race.h"
-#include "daemon/planner/random.h"
-#include "daemon/planner/scale.h"
 
 namespace blazed::sim {
 namespace {
@@ -32,41 +30,17 @@ std::vector<Setting> Settings() {
   return all;
 }
 
-// Runs one race to its end; the steps it took.
+// Runs one race to its end under simulated noise; the steps it took.
 uint64_t RunRace(Race& race, const NoiseSettings& noise, double gain, uint64_t seed) {
   StepNoise machine(noise, seed);
-  Random coin(seed ^ 0xc0fefeULL);
-  ScaleRing ring;
-  double before = 0;
-  for (int i = 0; i < 33; ++i) {
-    const double y = machine.Step(0, 0);
-    if (i % 2 == 1) ring.Push(y - before);
-    before = y;
-  }
-  uint64_t steps = 0;
-  while (!race.ended() && steps < kSteps) {
-    PairSample pair;
-    pair.challenger_first = coin.Coin();
-    if (pair.challenger_first) pair.challenger_ns = 1e7 * std::exp(machine.Step(-gain, 1));
-    pair.champion_ns = 1e7 * std::exp(machine.Step(0, 0));
-    if (!pair.challenger_first) pair.challenger_ns = 1e7 * std::exp(machine.Step(-gain, 1));
-    const double ratio = std::log(pair.champion_ns / pair.challenger_ns);
-    const double scale = ring.scale();
-    ring.Push(race.counted() < 3 ? ratio : ratio - race.RecentEstimate());
-    race.Add(pair, scale);
-    steps += 2;
-  }
-  return steps;
+  const auto step = [&] { return machine.Step(0, 0); };
+  return DriveRace(race, gain, kSteps, seed, [&] {
+    const double first = step();
+    return std::pair(first, step());
+  });
 }
 
-RaceTerms Terms(double delta0, double beta) {
-  RaceTerms terms;
-  terms.delta0 = delta0;
-  terms.delta1 = delta0 + 0.005;
-  terms.beta = beta;
-  terms.max_pairs = kSteps / 2;
-  return terms;
-}
+RaceTerms Terms(double delta0, double beta) { return TermsOf(delta0, beta, kSteps / 2); }
 
 // Equal plans, looked at after every pair and never dropped: the rate of false accepts.
 std::vector<Row> RunAa(const Request& request) {

@@ -13,5 +13,6 @@ Scenario EvaporateScenario();
 Scenario CarryScenario();
 Scenario DriftScenario();
 Scenario QueueScenario();
+Scenario ReplayScenario();
 
 }  // namespace blazed::sim

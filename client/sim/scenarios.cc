@@ -8,8 +8,8 @@ namespace blazed::sim {
 
 const std::vector<Scenario>& Scenarios() {
   static const std::vector<Scenario> kAll = {
-      AaScenario(),        PowerScenario(), SearchScenario(), NullScenario(),
-      EvaporateScenario(), CarryScenario(), DriftScenario(),  QueueScenario(),
+      AaScenario(),    PowerScenario(), SearchScenario(), NullScenario(),   EvaporateScenario(),
+      CarryScenario(), DriftScenario(), QueueScenario(),  ReplayScenario(),
   };
   return kAll;
 }

@@ -79,7 +79,7 @@ Scenario SearchScenario() {
   return {
       "search",
       "whole tunings of drawn workloads, 5 to 134 boundaries",
-      40,
+      100,
       RunAll,
       {{"steps", "until the search ended, median"},
        {"builds", "plans built, median"},

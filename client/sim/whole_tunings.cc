@@ -47,7 +47,8 @@ SearchRun Summarise(const Host& host, const CostTable& table, SessionId session,
   CountRaces(host, table, run);
   const auto outcome = host.outcome(session);
   run.ended = outcome.has_value();
-  run.settled = outcome && outcome->outcome == Outcome::kSettled;
+  const auto settlement = host.settlement();
+  run.settled = settlement && settlement->kind != SettlementKind::kNoWinner;
   run.false_settled = run.settled && cost >= -1e-9;
   const auto forecast = host.forecast();
   if (outcome && forecast && forecast->window.count() > 0) {

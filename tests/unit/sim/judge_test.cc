@@ -46,6 +46,15 @@ TEST(Judge, TakesAFigureWithoutAnIntervalAsItStands) {
   EXPECT_EQ(StandingOf(none, {{"demotions", uint64_t{1}}}), Standing::kMissed);
 }
 
+// The median of nothing.
+TEST(Judge, MissesABarWithoutAFigure) {
+  Row row;
+  Put(row, "rate", MedianOf({}));
+  EXPECT_EQ(StandingOf({"rate", Sense::kAtMost, 0.1, {}, false}, row), Standing::kMissed);
+  EXPECT_EQ(StandingOf({"rate", Sense::kAtLeast, 0.1, {}, false}, row), Standing::kMissed);
+  EXPECT_NE(ToJson("any", 1, 1, {row}).find("\"rate\":null"), std::string::npos);
+}
+
 TEST(Judge, HoldsABarAgainstTheRowsItNames) {
   const Bar bar = {"rate", Sense::kAtMost, 0.1, {{"delta0", 0.5}}, false};
   const auto findings =
@@ -64,6 +73,12 @@ TEST(Print, WritesOneObject) {
   EXPECT_EQ(ToJson("null", 4, 9, rows),
             "{\"schema\":1,\"scenario\":\"null\",\"runs\":4,\"seed\":9,\"rows\":["
             "{\"boundaries\":5,\"settled_rate\":0.25},{\"boundaries\":134,\"settled_rate\":0}]}\n");
+}
+
+TEST(Print, PutsFindingsBesideTheRows) {
+  EXPECT_EQ(ToJson("any", 1, 2, {{{"n", uint64_t{1}}}}, {{Standing::kMissed, "missed: it"}}),
+            "{\"schema\":1,\"scenario\":\"any\",\"runs\":1,\"seed\":2,\"rows\":[{\"n\":1}],"
+            "\"bars\":[{\"standing\":\"missed\",\"finding\":\"missed: it\"}]}\n");
 }
 
 TEST(Print, AlignsATableAndJoinsAFigureWithItsInterval) {
