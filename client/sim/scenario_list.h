@@ -14,5 +14,9 @@ Scenario CarryScenario();
 Scenario DriftScenario();
 Scenario QueueScenario();
 Scenario ReplayScenario();
+Scenario BuildsScenario();
+Scenario JobsScenario();
+Scenario TailsScenario();
+Scenario RestartScenario();
 
 }  // namespace blazed::sim

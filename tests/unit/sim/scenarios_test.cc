@@ -97,6 +97,54 @@ TEST(Scenarios, SingleStepsHideWhatAHostSaves) {
   EXPECT_LT(Field(graph, "single_step_effect"), 0.05);
 }
 
+TEST(Scenarios, SettleOneAnswerForSeveralJobs) {
+  for (const Row& row : RunScenario("jobs", 2)) {
+    if (Field(row, "win") == 0.02) {
+      EXPECT_EQ(Field(row, "settled_rate"), 1);
+    }
+    if (Field(row, "win") == 0 && Field(row, "job_sd") == 0) {
+      EXPECT_EQ(Field(row, "settled_rate"), 0);
+    }
+    EXPECT_GE(Field(row, "all_steps"), Field(row, "wall_steps"));
+  }
+}
+
+TEST(Scenarios, GoOnAfterARestartOfTheDaemon) {
+  const auto rows = RunScenario("restart", 2);
+  ASSERT_EQ(rows.size(), 5u);
+  for (const Row& row : rows) {
+    EXPECT_GE(Field(row, "capture"), 0.5);
+    EXPECT_EQ(Field(row, "worse"), 0);
+    EXPECT_EQ(Field(row, "false_settle_rate"), 0);
+  }
+}
+
+TEST(Scenarios, SpendFewDearBuilds) {
+  Request request;
+  request.runs = 2;
+  request.boundaries = {12};
+  const auto rows = RunScenario("builds", request);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(Field(row, "worse"), 0);
+    EXPECT_LE(Field(row, "builds_to_half"), Field(row, "builds"));
+  }
+  // Twelve in a process and the rebuild before a settlement.
+  EXPECT_LE(Field(rows[0], "builds"), 13);
+  // The same plans are there to find where builds cost next to nothing.
+  request.build_s = 0.05;
+  EXPECT_GT(Field(RunScenario("builds", request)[0], "builds"), 13);
+}
+
+// The clipped test judges the typical step: a tail does not keep it from settling.
+TEST(Scenarios, SettleAPlanWithARareTail) {
+  const auto rows = RunScenario("tails", 3);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(Field(rows[0], "settled_rate"), 1);
+  EXPECT_LT(Field(rows[0], "mean_change"), 0);
+  EXPECT_GT(Field(rows[4], "mean_change"), 0.08);
+}
+
 TEST(Scenarios, GiveOneResultForOneSeedWhateverTheThreads) {
   const auto json = [](const std::string& name, uint64_t seed, unsigned threads) {
     Request request;
