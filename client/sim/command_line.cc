@@ -40,6 +40,9 @@ std::string About() {
   for (const Scenario& s : Scenarios()) {
     about.append("  ").append(s.name).append(": ").append(s.about).append("\n");
   }
+  about +=
+      "  ask: step times for a tuner of another program, by lines of text: workload SPACE BUILD_S "
+      "SEED, run O,O,... COUNT, done O,O,...\n";
   return about +
          "blaze-sim SCENARIO --help says what its rows mean and which figures they must reach.\n";
 }
@@ -105,6 +108,8 @@ std::variant<SimOptions, Farewell> ParseSimCommandLine(int argc, const char* con
   } catch (const CLI::ParseError& error) {
     return WrongUsage(error.what());
   }
+  options.ask = name == "ask";
+  if (options.ask) return options;
   options.scenario = FindScenario(name);
   if (options.scenario == nullptr) return WrongUsage("no scenario is called " + name);
   return options;

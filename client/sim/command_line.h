@@ -10,7 +10,8 @@
 namespace blazed::sim {
 
 struct SimOptions {
-  const Scenario* scenario = nullptr;  // of Scenarios()
+  const Scenario* scenario = nullptr;  // of Scenarios(); null: `ask`
+  bool ask = false;                    // answer lines of standard input (ask.h)
   Request request;                     // runs 0: the scenario's own count
   bool json = false;
   bool check = false;  // one line for each bar, and exit 1 where one is missed

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <variant>
 
+#include "client/sim/ask.h"
 #include "client/sim/command_line.h"
 #include "client/sim/judge.h"
 #include "client/sim/print.h"
@@ -59,6 +61,14 @@ int Run(const SimOptions& options) {
   return AnyMissed(findings) ? 1 : 0;
 }
 
+int Ask() {
+  AskSession session;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (!Print(session.Answer(line).append("\n"))) return 1;
+  }
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   const auto parsed = ParseSimCommandLine(argc, argv);
   if (const auto* farewell = std::get_if<Farewell>(&parsed)) {
@@ -66,7 +76,8 @@ int Main(int argc, char** argv) {
     std::fputs(farewell->text.c_str(), stderr);
     return farewell->code;
   }
-  return Run(std::get<SimOptions>(parsed));
+  const auto& options = std::get<SimOptions>(parsed);
+  return options.ask ? Ask() : Run(options);
 }
 
 }  // namespace

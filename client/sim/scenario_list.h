@@ -18,5 +18,6 @@ Scenario BuildsScenario();
 Scenario JobsScenario();
 Scenario TailsScenario();
 Scenario RestartScenario();
+Scenario CompareScenario();
 
 }  // namespace blazed::sim

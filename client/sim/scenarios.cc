@@ -8,9 +8,9 @@ namespace blazed::sim {
 
 const std::vector<Scenario>& Scenarios() {
   static const std::vector<Scenario> kAll = {
-      AaScenario(),    PowerScenario(), SearchScenario(),  NullScenario(),   EvaporateScenario(),
-      CarryScenario(), DriftScenario(), QueueScenario(),   ReplayScenario(), BuildsScenario(),
-      JobsScenario(),  TailsScenario(), RestartScenario(),
+      AaScenario(),    PowerScenario(), SearchScenario(),  NullScenario(),    EvaporateScenario(),
+      CarryScenario(), DriftScenario(), QueueScenario(),   ReplayScenario(),  BuildsScenario(),
+      JobsScenario(),  TailsScenario(), RestartScenario(), CompareScenario(),
   };
   return kAll;
 }
