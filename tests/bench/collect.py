@@ -9,7 +9,7 @@ import platform
 import subprocess
 import sys
 
-from samples import row
+from samples import row, summary_row
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Whose versions a figure depends on.
@@ -68,7 +68,8 @@ def from_program(command):
     if ran.returncode:
         raise RuntimeError(f"{command[0]} failed with {ran.returncode}")
     result = json.loads(ran.stdout)
-    return result["what"], [row(s.pop("workload", "none"), s.pop("regime", "none"), s.pop("arm"), s.pop("unit"),
+    return result["what"], [summary_row(s) if "median" in s else
+                            row(s.pop("workload", "none"), s.pop("regime", "none"), s.pop("arm"), s.pop("unit"),
                                 s.pop("values"), **s) for s in result["series"]]
 
 

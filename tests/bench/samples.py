@@ -31,3 +31,13 @@ def row(workload, regime, arm, unit, values, **extra):
     if len(values) <= KEPT:
         result["samples"] = list(values)
     return result
+
+
+def summary_row(series):
+    """A series that a program has summed up by itself: its figure stands as the median, with an interval of its own."""
+    result = {"workload": "none", "regime": "none", **series}
+    missing = [key for key in ("arm", "unit", "n", "median", "low", "high") if key not in result]
+    if missing or not result["low"] <= result["median"] <= result["high"]:
+        lack = "lacks " + ", ".join(missing) if missing else "lies outside of its interval"
+        raise ValueError(f"the arm \"{result.get('arm')}\" {lack}")
+    return result

@@ -3,7 +3,7 @@
 import random
 import unittest
 
-from samples import KEPT, median, median_interval, row
+from samples import KEPT, median, median_interval, row, summary_row
 
 
 class Samples(unittest.TestCase):
@@ -35,6 +35,14 @@ class Samples(unittest.TestCase):
     def test_arm_that_measured_nothing_is_said_by_name(self):
         with self.assertRaisesRegex(ValueError, "exploring"):
             row("w", "r", "exploring", "ns", [])
+
+    def test_summary_of_a_program_stands_where_it_is_sound(self):
+        sound = {"arm": "rate", "unit": "share", "n": 9, "median": 0.1, "low": 0.0, "high": 0.3}
+        self.assertEqual(summary_row(sound), {"workload": "none", "regime": "none", **sound})
+        with self.assertRaisesRegex(ValueError, "rate.*interval"):
+            summary_row({**sound, "low": 0.2})
+        with self.assertRaisesRegex(ValueError, "rate.*lacks n"):
+            summary_row({name: value for name, value in sound.items() if name != "n"})
 
 
 if __name__ == "__main__":
