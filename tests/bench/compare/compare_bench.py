@@ -100,9 +100,9 @@ def sim_rows(program, runs):
 
 
 def show(rows):
-    print(f"{'space':>14} {'build':>6} {'method':<22}" + "".join(f"{name:>28}" for name in FIGURES), file=sys.stderr)
+    print(f"{'space':>14} {'build':>6} {'method':<22}" + "".join(f"{name:>36}" for name in FIGURES), file=sys.stderr)
     for row in rows:
-        cells = "".join(f"{'%.4g (%.3g to %.3g)' % row[name]:>28}" for name in FIGURES)
+        cells = "".join(f"{'%.4g (%.3g to %.3g)' % row[name]:>36}" for name in FIGURES)
         print(f"{row['space']:>14} {row['build_s']:>4g} s {row['method']:<22}{cells}", file=sys.stderr)
 
 
