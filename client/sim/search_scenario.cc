@@ -29,15 +29,25 @@ std::vector<double> BuildsOf(const std::vector<SearchRun>& runs) {
   return builds;
 }
 
-std::vector<Row> RunAll(const Request& request) {
+// For each size of space: `request.runs` whole tunings, then the row that `show` makes of them.
+template <typename Show>
+std::vector<Row> RowsOf(const Request& request, bool winners, const Show& show) {
   std::vector<Row> rows;
   const auto sizes = SizesOf(request, kSizes);
   Workers workers(request, sizes.size() * request.runs);
   for (uint32_t boundaries : sizes) {
-    const auto runs = workers.Each<SearchRun>(request.runs, [&](uint64_t i) {
+    TableSettings settings = TableOf(boundaries);
+    settings.winners = winners;
+    rows.push_back(show(boundaries, workers.Each<SearchRun>(request.runs, [&](uint64_t i) {
       const uint64_t seed = SeedOf(request.seed, i);
-      return RunSearch(CostTable(TableOf(boundaries), seed), {}, seed);
-    });
+      return RunSearch(CostTable(settings, seed), {}, seed);
+    })));
+  }
+  return rows;
+}
+
+std::vector<Row> RunAll(const Request& request) {
+  return RowsOf(request, true, [&](uint32_t boundaries, const std::vector<SearchRun>& runs) {
     Row row = {{"boundaries", uint64_t{boundaries}}, {"method", std::string("ours")}};
     Put(row, "steps", MedianOf(Values(runs, &SearchRun::steps)));
     Put(row, "builds", MedianOf(BuildsOf(runs)));
@@ -48,29 +58,18 @@ std::vector<Row> RunAll(const Request& request) {
     Put(row, "false_accept_rate", FalseAccepts(runs));
     Put(row, "forecast_hits", ForecastHits(runs));
     row.push_back({"events", EventsOf(runs)});
-    rows.push_back(row);
-  }
-  return rows;
+    return row;
+  });
 }
 
 std::vector<Row> RunNulls(const Request& request) {
-  std::vector<Row> rows;
-  const auto sizes = SizesOf(request, kSizes);
-  Workers workers(request, sizes.size() * request.runs);
-  for (uint32_t boundaries : sizes) {
-    const auto runs = workers.Each<SearchRun>(request.runs, [&](uint64_t i) {
-      const uint64_t seed = SeedOf(request.seed, i);
-      TableSettings settings = TableOf(boundaries);
-      settings.winners = false;
-      return RunSearch(CostTable(settings, seed), {}, seed);
-    });
+  return RowsOf(request, false, [&](uint32_t boundaries, const std::vector<SearchRun>& runs) {
     Row row = {{"boundaries", uint64_t{boundaries}}};
     Put(row, "settled_rate", RateOf(Count(runs, &SearchRun::settled), request.runs));
     Put(row, "steps", MedianOf(Values(runs, &SearchRun::steps)));
     Put(row, "loss", MeanOf(Values(runs, &SearchRun::loss), request.seed));
-    rows.push_back(row);
-  }
-  return rows;
+    return row;
+  });
 }
 
 }  // namespace
