@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "daemon/planner/scale.h"
 #include "daemon/planner/space.h"
 
 namespace blazed::sim {
@@ -12,6 +14,7 @@ using namespace planner;  // the simulated host speaks the planner's vocabulary 
 
 namespace {
 
+constexpr uint64_t kWindowSteps = 16, kWindowEvery = 256;  // of service, as in the shim
 constexpr double kTailFactor = 3;
 
 // Kernels alone are steady: what moves step times of queued hosts is the host.
@@ -340,22 +343,34 @@ void Host::RestartDaemon(Restart how) {
   for (const SessionReady& ready : again) Send(ready);
 }
 
+// One step of ordinary service; as in the shim, the first kWindowSteps of every kWindowEvery are
+// told as a window, unless something else ran among them.
+void Host::ServeStep(SessionId session, Client& c) {
+  if (c.step % kWindowEvery == 0) c.window_ns.clear();
+  const bool fair = c.window_ns.size() == c.step % kWindowEvery;
+  const uint64_t step = c.step;
+  const double ns = StepNs(session, c, c.in_use);
+  if (!fair || c.window_ns.size() >= kWindowSteps) return;
+  c.window_ns.push_back(ns);
+  if (c.window_ns.size() < kWindowSteps) return;
+  ServiceWindow window;
+  window.session = session;
+  window.variant = c.in_use;
+  window.first_step = step + 1 - kWindowSteps;
+  window.steps = kWindowSteps;
+  window.host_ns =
+      static_cast<uint64_t>(std::accumulate(c.window_ns.begin(), c.window_ns.end(), 0.0));
+  window.median_step_ns = static_cast<uint64_t>(Median(c.window_ns));
+  Answer(window);
+}
+
 void Host::Serve(SessionId session, uint64_t steps) {
   const uint64_t limit = steps_ + steps;
   while (steps_ < limit) {
     const auto it = clients_.find(session);
     if (it == clients_.end()) return;
     Client& c = it->second;
-    ServiceWindow window;
-    window.session = session;
-    window.variant = c.in_use;
-    window.first_step = c.step;
-    window.steps = 16;
-    double ns = 0;
-    for (int i = 0; i < 16; ++i) ns += StepNs(session, c, c.in_use);
-    window.host_ns = static_cast<uint64_t>(ns);
-    for (int i = 16; i < 256 && c.inbox.empty(); ++i) StepNs(session, c, c.in_use);
-    Answer(window);
+    ServeStep(session, c);
     while (!c.inbox.empty()) {
       const Action action = c.inbox.front();
       c.inbox.pop_front();

@@ -101,6 +101,7 @@ class Host {
     bool settled = false, ended = false;
     std::deque<planner::Action> inbox;
     uint64_t step = 0;
+    std::vector<double> window_ns;  // of the service window under way
     std::unique_ptr<StepNoise> noise, device_noise;
     std::unique_ptr<LaunchQueue> queue;
     planner::SessionReady ready;
@@ -111,6 +112,7 @@ class Host {
   void Build(planner::SessionId id, Client& c, const planner::BuildVariant& build);
   void Probe(planner::SessionId id, Client& c, const planner::ProbeVariants& probe);
   void Pairs(planner::SessionId id, Client& c, const planner::RunPairs& run);
+  void ServeStep(planner::SessionId id, Client& c);
   double StepNs(planner::SessionId id, Client& c, planner::VariantId variant);
   double QueuedStepNs(Client& c, const planner::Plan& plan, double cost, uint64_t key);
   double TrueExcess(const planner::Plan& plan, double cost) const;

@@ -6,7 +6,9 @@
 namespace blazed::planner {
 namespace {
 
-constexpr uint32_t kBurstLease = 15;  // four make a full burst
+// Enough for a flip of twice the gain to be seen in one; then smaller, so that a check ends soon
+// after its answer is there. Together a full burst.
+constexpr uint32_t kFirstBurstLease = 20, kBurstLease = 10;
 
 }  // namespace
 
@@ -23,6 +25,9 @@ void Tuning::State::StartCheck(Session& s, bool with_pairs) {
   s.burst->with_pairs = with_pairs;
   s.burst->started = now_;
   if (with_pairs) {
+    s.burst->alarmed = s.alarmed;
+    s.burst->discard = settlement_->carry;
+    s.alarmed = false;
     explorer_ = s.ready.session;
     detector_.StartBurst();
   }
@@ -65,7 +70,8 @@ bool Tuning::State::BurstStep(Session& s) {
   }
   switch (detector_.state()) {
     case DriftDetector::State::kRunning:
-      IssueLease(s, LeasePurpose::kBurst, v->id, kDefaultVariant, kBurstLease, true);
+      IssueLease(s, LeasePurpose::kBurst, v->id, kDefaultVariant,
+                 burst.pairs.empty() ? kFirstBurstLease : kBurstLease, burst.discard);
       return false;
     case DriftDetector::State::kDemote:
       EndBurst(s, RaceOutcome::kWon, "the fallback is the faster one by now");
@@ -88,12 +94,13 @@ void Tuning::State::TakeBurst(Session& s, const std::vector<PairSample>& pairs) 
   for (const PairSample& pair : pairs) {
     s.burst->pairs.push_back(pair);
     if (pair.excluded || pair.aborted) continue;
-    const double scale = s.discard.scale();
+    ScaleRing& ring = s.ring(s.burst->discard);
+    const double scale = ring.scale();
     const double ratio = LogRatio(pair);
     if (detector_.state() == DriftDetector::State::kRunning) {
       detector_.Add(-ratio, scale);
       const auto& ratios = s.burst->ratios;
-      s.discard.Push(ratios.size() < 3 ? ratio : ratio - Median(ratios));
+      ring.Push(ratios.size() < 3 ? ratio : ratio - Median(ratios));
       s.burst->ratios.push_back(ratio);
       s.burst->scales.push_back(scale);
     }
@@ -119,11 +126,16 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   }
   record.started = s.burst->started;
   record.ended = now_;
+  const bool alarmed = s.burst->alarmed;
   s.burst.reset();
   LeaveTurn(s);
   Emit(KeepRace{record});
   if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted);
-  timer_ = outcome == RaceOutcome::kLost ? AfterOk(*timer_) : AfterInconclusive(*timer_);
+  if (outcome == RaceOutcome::kLost) {
+    timer_ = AfterOk(*timer_);
+  } else {
+    timer_ = alarmed ? AfterUnclearAlarm(*timer_) : AfterInconclusive(*timer_);
+  }
   KeepTimer();
   GrantTurns();
 }

@@ -66,7 +66,7 @@ void Visit(A& a, SettlementRecord& v) {
   a("champion_signature", v.champion_signature), a("default_signature", v.default_signature);
   a("default_step_ns", v.default_step_ns), a("settled_step_ns", v.settled_step_ns);
   a("gain", v.gain), a("cost", v.cost), a("forecast", v.forecast);
-  a("break_even", v.break_even_steps), a("session", v.session);
+  a("break_even", v.break_even_steps), a("session", v.session), a("carry", v.carry);
 }
 template <class A>
 void Visit(A& a, DriftTimer& v) {
@@ -142,7 +142,7 @@ void Visit(A& a, VariantAdopted& v) {
 template <class A>
 void Visit(A& a, ServiceWindow& v) {
   a("session", v.session), a("variant", v.variant), a("first_step", v.first_step);
-  a("steps", v.steps), a("host_ns", v.host_ns);
+  a("steps", v.steps), a("host_ns", v.host_ns), a("median_ns", v.median_step_ns);
 }
 template <class A>
 void Visit(A& a, SettlementStored& v) {

@@ -23,6 +23,12 @@ DriftTimer AfterInconclusive(DriftTimer timer) {
   return timer;
 }
 
+DriftTimer AfterUnclearAlarm(DriftTimer timer) {
+  timer.gap_steps = kFirstGapSteps;
+  timer.steps_left = timer.gap_steps;
+  return timer;
+}
+
 bool CountSteps(DriftTimer& timer, uint64_t steps) {
   timer.steps_left -= std::min(timer.steps_left, steps);
   return timer.steps_left == 0;

@@ -17,6 +17,9 @@ inline constexpr uint64_t kFirstGapSteps = 250, kLargestGapSteps = 16000;
 DriftTimer ForNewProcess(DriftTimer timer);
 DriftTimer AfterOk(DriftTimer timer);            // gap x 2
 DriftTimer AfterInconclusive(DriftTimer timer);  // gap / 2
+// Step times moved and pairs do not tell yet whether the plan did: the first gap, as the detector
+// keeps what it has and a second check may end it.
+DriftTimer AfterUnclearAlarm(DriftTimer timer);
 // Takes steps off; true when a burst is due.
 bool CountSteps(DriftTimer& timer, uint64_t steps);
 

@@ -11,7 +11,8 @@
 namespace blazed::planner {
 namespace {
 
-constexpr double kFarSlower = 5;  // scales; two pairs in a row beyond it end a race
+constexpr double kFarSlower = 5;      // scales; two pairs in a row beyond it end a race
+constexpr uint64_t kEarlyPairs = 16;  // among its first ones
 
 }  // namespace
 
@@ -51,7 +52,9 @@ void Race::Add(const PairSample& pair, double scale) {
   drop_.Add(terms_.delta1 - ratio, scale);
   ratios_.push_back(ratio);
   scales_.push_back(scale);
-  Decide(ratio < -kFarSlower * scale);
+  // Later the e-processes have said as much already, and a long race through a noisy hour meets two
+  // such pairs by chance.
+  Decide(counted() <= kEarlyPairs && ratio < -kFarSlower * scale);
 }
 
 void Race::Decide(bool far_slower) {

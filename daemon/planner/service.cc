@@ -44,9 +44,12 @@ void Tuning::State::On(const ServiceWindow& event) {
 
 bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t steps) {
   bool due = CountSteps(*timer_, steps);
-  const double step_ns = static_cast<double>(event.host_ns) / event.steps;
-  const bool alarm = event.host_ns > 0 && s.watch.Add(std::log(step_ns));
-  if (alarm && timer_->gap_steps - timer_->steps_left >= kFirstGapSteps) {
+  const double step_ns = event.median_step_ns > 0
+                             ? static_cast<double>(event.median_step_ns)
+                             : static_cast<double>(event.host_ns) / event.steps;
+  // An alarm soon after a check waits: the level that it was raised against is gone by then.
+  s.alarmed |= step_ns > 0 && s.watch.Add(std::log(step_ns));
+  if (s.alarmed && timer_->gap_steps - timer_->steps_left >= kFirstGapSteps) {
     timer_->steps_left = 0;
     due = true;
   }

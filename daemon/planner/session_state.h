@@ -70,6 +70,8 @@ struct Serving {
 struct Burst {
   Plan plan;  // the one in use that is checked
   bool with_pairs = true;
+  bool alarmed = false;  // the watch called for it, not the timer
+  bool discard = false;  // a warm step before each timed one
   bool probed = false;
   std::vector<PairSample> pairs;
   std::vector<double> ratios, scales;
@@ -120,7 +122,8 @@ struct Session {
   DriftTimer probe_timer;     // where checks are probes without pairs
   bool trials_ended = false;  // the host tries nothing more, checks included
   StepWatch watch;
-  std::vector<double> window_step_ns;      // of an observed session's service
+  bool alarmed = false;                // the watch called; a check is due as soon as one may run
+  std::vector<double> window_step_ns;  // of an observed session's service
   std::optional<ForecastRecord> forecast;  // of an observed session
   Ledger ledger;
   uint64_t clock = 0;  // grows with each use of a variant

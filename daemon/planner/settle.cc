@@ -75,6 +75,7 @@ void Tuning::State::AskStore(Session& s, SettlementRecord record) {
 
 void Tuning::State::SettleWon(Session& s, const Race& proof, SettlementKind kind) {
   SettlementRecord record = SettleWinner(proof, kind, campaign_.ledger.Record(now_));
+  record.carry = campaign_.discard_mode;
   const auto variant = Proven(s, proof.challenger());
   if (variant) record.champion_signature = s.Find(*variant)->signature;
   AskStore(s, std::move(record));

@@ -203,6 +203,7 @@ struct SettlementRecord {
   ForecastRecord forecast;
   double break_even_steps = 0;  // excess / (slow - fast); 0 where nothing is gained
   SessionId session = 0;
+  bool carry = false;  // a step was seen to depend on the one before it: checks need a warm step
   bool operator==(const SettlementRecord&) const = default;
 };
 

@@ -324,6 +324,7 @@ absl::StatusOr<Inbound> From(const v1::ServiceWindow& in) {
   out.first_step = in.first_step();
   out.steps = in.steps();
   out.host_ns = in.host_ns();
+  out.median_step_ns = in.median_step_ns();
   return Inbound(std::move(out));
 }
 

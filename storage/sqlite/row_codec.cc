@@ -288,6 +288,7 @@ Row EncodeSettlement(const StoredSettlement& settlement) {
   out.Real(record.break_even_steps).Count(record.session);
   out.Enumerator(settlement.state).Text(settlement.state_reason).Int(settlement.settled_ns);
   PutPairsByUse(out, record.cost);
+  out.Int(record.carry ? 1 : 0);
   return out.Take();
 }
 
@@ -312,6 +313,7 @@ bool DecodeSettlement(int64_t id, const Row& row, StoredSettlement& settlement) 
   in.Text(settlement.state_reason);
   settlement.settled_ns = in.Int();
   TakePairsByUse(in, record.cost);
+  record.carry = in.Int() != 0;
   return in.ok();
 }
 

@@ -11,10 +11,15 @@ namespace {
 
 // The part of a row that its checksum is over.
 Row Checked(const Table& table, const Row& row) {
-  const auto later = row.end() - static_cast<std::ptrdiff_t>(table.later);
-  const bool none =
-      std::all_of(later, row.end(), [](const Value& value) { return value == Value(int64_t{0}); });
-  return Row(row.begin(), none ? later : row.end());
+  auto end = row.end();
+  for (auto step = table.later.rbegin(); step != table.later.rend(); ++step) {
+    const auto first = end - static_cast<std::ptrdiff_t>(*step);
+    const bool none =
+        std::all_of(first, end, [](const Value& value) { return value == Value(int64_t{0}); });
+    if (!none) break;
+    end = first;
+  }
+  return Row(row.begin(), end);
 }
 
 }  // namespace

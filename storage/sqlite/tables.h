@@ -2,6 +2,7 @@
 // is read and written here, so that no row reaches a caller unverified.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -18,9 +19,10 @@ struct Table {
   const char* name;
   const char* key;
   const char* columns;  // comma-separated, without key and checksum
-  // So many of the last columns came with a later step of the schema. They are in the checksum only
-  // where one of them is not zero, so that rows from before keep theirs.
-  size_t later = 0;
+  // How many of the last columns came with each later step of the schema, oldest step first. The
+  // newest steps whose columns are all zero are left out of the checksum, so that rows from before
+  // keep theirs.
+  std::array<size_t, 2> later = {};
 };
 
 inline constexpr Table kEnvironmentTable{"environment", "id", "fingerprint"};
@@ -56,20 +58,22 @@ inline constexpr Table kRacePairTable{"race_pair", "race", "format,pairs"};
 inline constexpr Table kForecastTable{"forecast", "session",
                                       "tuning,window_ns,builds,regret_ns,resolvable,based_on"};
 inline constexpr Table kSettlementTable{
-    "settlement", "id",
+    "settlement",
+    "id",
     "tuning,kind,contract,plan,champion_signature,default_signature,default_step_ns,"
     "settled_step_ns,gain_estimate,gain_low,gain_high,window_ns,regret_ns,build_ns,probe_ns,"
     "drain_ns,builds,probes,races,search_pairs,replication_pairs,forecast_window_ns,"
     "forecast_builds,forecast_regret_ns,forecast_resolvable,forecast_based_on,break_even_steps,"
-    "session,state,state_reason,settled_ns,noise_pairs,late_pairs",
-    2};
+    "session,state,state_reason,settled_ns,noise_pairs,late_pairs,carry",
+    {2, 1}};
 inline constexpr Table kDriftTimerTable{"drift_timer", "settlement", "tuning,gap_steps,steps_left"};
 inline constexpr Table kSurrogateTable{"surrogate", "tuning", "state"};
 inline constexpr Table kOutcomeTable{
-    "outcome", "session",
+    "outcome",
+    "session",
     "tuning,outcome,settlement,window_ns,regret_ns,build_ns,probe_ns,drain_ns,builds,probes,races,"
     "search_pairs,replication_pairs,reason,at_ns,noise_pairs,late_pairs",
-    2};
+    {2}};
 inline constexpr Table kEventTable{"event", "id", "tuning,session,wall_ns,kind,payload"};
 
 // A row and its key. `covered` holds the values of child tables that the checksum covers as well.

@@ -285,7 +285,8 @@ void Engine::OnServiceWindow(const ServiceTimer& timer) {
   message.kind = OutgoingKind::kWindow;
   message.can_wait = true;
   message.generation = link_.generation;
-  message.window = {champion_, timer.first_step(), ServiceTimer::kSteps, host_ns};
+  message.window = {champion_, timer.first_step(), ServiceTimer::kSteps, host_ns,
+                    queued ? timer.MedianPaceNs() : timer.MedianStepNs()};
   if (!channel_.Send(std::move(message))) ++lost_;
 }
 

@@ -222,7 +222,8 @@ std::string Encode(const DirectiveRefused& refused) {
 
 std::string Encode(const ServiceWindow& window) {
   auto message = Make(blazed_v1_ShimMessage_service_window_tag);
-  message->body.service_window = {window.variant, window.first_step, window.steps, window.host_ns};
+  message->body.service_window = {window.variant, window.first_step, window.steps, window.host_ns,
+                                  window.median_step_ns};
   return Serialize(message);
 }
 

@@ -219,6 +219,7 @@ struct ServiceWindow {
   uint64_t first_step = 0;
   uint32_t steps = 0;
   uint64_t host_ns = 0;
+  uint64_t median_step_ns = 0;
 };
 
 struct Adopted {

@@ -163,6 +163,7 @@ inline planner::SettlementRecord Settlement(
   record.forecast = Forecast();
   record.break_even_steps = 1234.5;
   record.session = 1;
+  record.carry = true;
   return record;
 }
 

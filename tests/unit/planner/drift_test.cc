@@ -24,6 +24,10 @@ TEST(DriftTimer, HalvesAfterInconclusiveDownToItsFirstGap) {
   }
 }
 
+TEST(DriftTimer, ComesBackSoonAfterAnAlarmThatPairsDidNotSettle) {
+  EXPECT_EQ(AfterUnclearAlarm({1, 16000, 0}), (DriftTimer{1, 250, 250}));
+}
+
 TEST(DriftTimer, StartsAQuarterBackInAnotherProcess) {
   EXPECT_EQ(ForNewProcess({1, 16000, 9}).gap_steps, 4000u);
   EXPECT_EQ(ForNewProcess({1, 500, 9}).gap_steps, 250u);

