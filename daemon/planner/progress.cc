@@ -1,4 +1,6 @@
 // What people see while it goes on.
+#include <cmath>
+
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -31,7 +33,8 @@ void Tuning::State::Report(Session& s, const std::string& note) {
     if (Dropped(record.verdict)) ++report.dropped;
   }
   report.cost = s.ledger.Record(now_);
-  report.gain = settlement_ ? settlement_->gain.estimate : campaign_.gain;
+  // The campaign keeps a log ratio; people read the part of a step's time that is saved.
+  report.gain = settlement_ ? settlement_->gain.estimate : -std::expm1(-campaign_.gain);
   // Whatever is settled elsewhere, a session that stays on its default saves nothing.
   if (s.role == Role::kFrozen && s.in_use == kDefaultVariant) report.gain = 0;
   if (const Variant* v = s.Find(s.in_use)) {

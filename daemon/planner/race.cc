@@ -139,7 +139,8 @@ RaceRecord Race::Record(SessionId session, Moment ended) const {
   record.delta1 = terms_.delta1;
   record.log_e_accept = accept_.LogE();
   record.log_e_drop = drop_.LogE();
-  if (!ratios_.empty()) record.effect = ConfidenceInterval(ratios_, scales_, terms_.interval_alpha);
+  // Without a counted pair nothing is refuted, so both ends are open.
+  record.effect = ConfidenceInterval(ratios_, scales_, terms_.interval_alpha);
   record.pairs = pairs_;
   record.started = started_;
   record.ended = ended;

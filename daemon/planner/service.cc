@@ -106,8 +106,9 @@ void Tuning::State::ObserveWindow(Session& s, const ServiceWindow& event) {
     distances.push_back(std::fabs(std::log(s.window_step_ns[i] / s.window_step_ns[i - 1])));
   }
   Surroundings here = Measure(s);
-  // What a search would take; this job ends none.
+  // What a search would take from its start; this job, and what is left of it, ends none.
   here.job_ns = here.job_steps = -1;
+  here.window_ns = static_cast<double>(config_.max_window.count());
   here.scale = std::max(kLeastScale, 1.4826 * Median(distances) * std::sqrt(event.steps));
   s.forecast = MakeForecast(here, ChooseProfile(here, config_), kForecastPairs);
   s.forecast->based_on = "this job's first " + std::to_string(kForecastWindows) +

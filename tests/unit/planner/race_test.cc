@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "daemon/planner/interval.h"
 #include "daemon/planner/random.h"
 
 namespace blazed::planner {
@@ -111,6 +112,17 @@ TEST(Race, EndsWhereEveryPairIsExcluded) {
   race.Add(Ratio(0), kScale);
   EXPECT_TRUE(race.ended());
   EXPECT_EQ(race.outcome(), RaceOutcome::kUndecided);
+}
+
+TEST(Race, BoundsNothingWhereEveryPairIsExcluded) {
+  Race race = Open();
+  PairSample p = Ratio(0.5);
+  p.excluded = true;
+  race.Add(p, kScale);
+  const Interval saving = SavingOf(race.Record(1, {}).effect);
+  EXPECT_EQ(saving.estimate, 0);
+  EXPECT_TRUE(IsOpenBelow(saving));
+  EXPECT_TRUE(IsOpenAbove(saving));
 }
 
 TEST(Race, GoesOnToItsLeastPairsOnceWon) {

@@ -43,6 +43,29 @@ TEST(Tuning, SettlesAWinnerAfterVerificationAndReplication) {
   EXPECT_GT(settled.cost.window, Nanos(0));
 }
 
+// A log ratio of 0.223 is a saving of 20 %, not of 22.3 %.
+TEST(Tuning, ShowsTheSavingOfAStepWhileItSearches) {
+  const sim::CostTable table({0.02, std::log(0.8), 0.02, 0.01, 0.02, 0.01});
+  sim::Host host(&table, {}, {}, {}, 1);
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), 20000));
+  const RaceRecord* tells = nullptr;  // the latest race, where it says what the gain is
+  int shown = 0;
+  for (const Action& action : host.actions()) {
+    if (std::holds_alternative<Settle>(action)) break;
+    if (const auto* race = std::get_if<KeepRace>(&action)) {
+      const RaceRecord& record = race->record;
+      const bool confirms = record.kind != RaceKind::kSearch && record.outcome == RaceOutcome::kWon;
+      tells = confirms ? &record : nullptr;
+    }
+    const auto* report = std::get_if<ReportProgress>(&action);
+    if (report == nullptr || tells == nullptr) continue;
+    EXPECT_GT(tells->effect.estimate, 0.15) << "too small to tell the two apart";
+    EXPECT_DOUBLE_EQ(report->gain, -std::expm1(-tells->effect.estimate));
+    ++shown;
+  }
+  EXPECT_GT(shown, 0);
+}
+
 TEST(Tuning, TellsNoiseEvidenceAndWhatRanBehindAVerdictApart) {
   const sim::CostTable table = OneGoodOption();
   sim::Host host(&table, {}, {}, {}, 1);
@@ -325,6 +348,24 @@ TEST(Tuning, ObservesAndForecastsWithoutADirective) {
   EXPECT_GE(host.forecast()->builds, tuned.forecast()->builds);
   EXPECT_GE(host.forecast()->resolvable, tuned.forecast()->resolvable);
   EXPECT_LT(host.forecast()->window, 20 * tuned.forecast()->window);
+}
+
+// The forecast is of a search that this job does not run, so no limit of the job cuts it.
+TEST(Tuning, AnObservingJobsOwnLimitCutsNothingOfItsForecast) {
+  const sim::CostTable table = OneGoodOption();
+  TuningConfig config;
+  config.max_window = std::chrono::seconds(2);  // less than the search would take
+  std::vector<ForecastRecord> forecasts;
+  for (const uint64_t limit : {0u, 4000u}) {
+    sim::HostSettings settings;
+    settings.tune_until_steps = limit;
+    sim::Host host(&table, settings, config, {}, 9);
+    host.Serve(host.Attach("job", Mode::kObserve), 3000);
+    ASSERT_TRUE(host.forecast().has_value());
+    forecasts.push_back(*host.forecast());
+  }
+  EXPECT_EQ(forecasts[0].window, Nanos(config.max_window));
+  EXPECT_EQ(forecasts[0], forecasts[1]);
 }
 
 TEST(Tuning, AnswersAtOnceWhereThereIsNothingToChoose) {
