@@ -197,6 +197,9 @@ std::vector<std::string> Explain(const Evidence& evidence, const storage::Stored
   std::vector<std::string> sentences;
   if (!evidence.settlement.has_value()) {
     sentences.push_back("nothing is settled for this workload under these conditions");
+    if (!evidence.last_end.empty()) {
+      sentences.push_back("the latest search ended undecided: " + evidence.last_end);
+    }
     Add(sentences, CountSentence(evidence));
     return sentences;
   }

@@ -18,6 +18,7 @@ struct Evidence {
   std::optional<planner::DriftTimer> drift;
   std::vector<storage::StoredPlan> plans;
   std::vector<storage::StoredRace> races;
+  std::string last_end;  // why the latest search that raced ended; empty: settled, or not known
 };
 
 // The plan asked about, or what is in force where `asked` is null.

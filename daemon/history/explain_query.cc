@@ -34,6 +34,20 @@ void KeepOf(storage::TuningId tuning, std::vector<Row>& rows) {
   std::erase_if(rows, [tuning](const Row& row) { return row.tuning != tuning; });
 }
 
+// Why nothing is settled: what is kept of the session that ran the latest race.
+absl::Status LoadLastEnd(Reader& reader, Evidence& evidence) {
+  if (evidence.races.empty()) return absl::OkStatus();
+  const auto latest = std::max_element(evidence.races.begin(), evidence.races.end(),
+                                       [](const auto& a, const auto& b) { return a.id < b.id; });
+  const absl::StatusOr<Reader::SessionStory> story = reader.Story(latest->record.session);
+  if (absl::IsNotFound(story.status())) return absl::OkStatus();
+  if (!story.ok()) return story.status();
+  if (story->outcome && story->outcome->record.outcome == planner::Outcome::kUndecided) {
+    evidence.last_end = story->outcome->record.reason;
+  }
+  return absl::OkStatus();
+}
+
 // Rows of the one tuning that the answer is about: the settlement in force, else the newest
 // settlement, else the newest plan says which.
 absl::Status LoadEvidence(Reader& reader, const Page& page, uint64_t asked_plan,
@@ -74,7 +88,7 @@ absl::Status LoadEvidence(Reader& reader, const Page& page, uint64_t asked_plan,
   absl::StatusOr<Reader::Tuning> found = reader.TuningById(tuning);
   if (!found.ok()) return found.status();
   evidence.key = std::move(found->key);
-  if (!evidence.settlement.has_value()) return absl::OkStatus();
+  if (!evidence.settlement.has_value()) return LoadLastEnd(reader, evidence);
   auto drift = reader.Drift(static_cast<int64_t>(evidence.settlement->record.id));
   if (!drift.ok()) return drift.status();
   evidence.drift = *drift;

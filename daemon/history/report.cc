@@ -14,6 +14,7 @@ namespace {
 using planner::Outcome;
 using planner::SettlementKind;
 using storage::Reader;
+using storage::SessionRow;
 
 double Seconds(planner::Nanos span) { return std::chrono::duration<double>(span).count(); }
 
@@ -40,10 +41,15 @@ const planner::SettlementRecord* Basis(const Reader::SessionStory& story) {
   return &story.settlement->record;
 }
 
-// Found by another session: this one got it for nothing, and owes nothing for the search.
-bool IsServed(const Reader::SessionStory& story) {
+// Found by another job: this one got it for nothing, and owes nothing for the search. A restart of
+// the daemon gives a job a session more, with the same name in the same process.
+bool IsServed(const Reader::SessionStory& story, const std::optional<SessionRow>& founder) {
   const planner::SettlementRecord* basis = Basis(story);
-  return basis != nullptr && basis->session != story.session.id;
+  if (basis == nullptr || basis->session == story.session.id) return false;
+  const SessionRow& own = story.session;
+  const bool same_job = founder.has_value() && founder->uid == own.uid &&
+                        founder->process == own.process && founder->job == own.job;
+  return !same_job || own.process.empty();
 }
 
 std::string OutcomeWord(const Reader::SessionStory& story) {
@@ -200,35 +206,39 @@ std::string ReasonOf(const Reader::SessionStory& story) {
          "of its kind";
 }
 
-void AddAnswer(const Reader::SessionStory& story, Json& job) {
+void AddAnswer(const Reader::SessionStory& story, bool served, Json& job) {
   const planner::SettlementRecord* basis = Basis(story);
   const planner::Plan plan = FinalPlan(story);
   const bool won = basis != nullptr && basis->kind != SettlementKind::kNoWinner;
   job["settlement"] = basis != nullptr ? Json(Word(basis->kind)) : Json();
-  job["served"] = IsServed(story);
+  job["served"] = served;
   job["reason"] = ReasonOf(story);
   job["plan"] = storage::PlanNames(story.workload.spec, plan);
   job["default_step_ns"] = basis != nullptr ? FiniteOrNull(basis->default_step_ns) : Json();
   job["settled_step_ns"] = basis != nullptr ? FiniteOrNull(basis->settled_step_ns) : Json();
   job["gain"] = won ? IntervalJson(basis->gain) : Json();
   job["equivalence"] = EquivalenceOf(story, plan);
-  job["break_even_steps"] =
-      won && !IsServed(story) ? FiniteOrNull(basis->break_even_steps) : Json();
+  job["break_even_steps"] = won && !served ? FiniteOrNull(basis->break_even_steps) : Json();
 }
 
-// Every pair of the totals by what it was for. Null where the races show more than the costs: those
-// begin again where a settlement was demoted under the session.
+// Every pair of the totals by what it was for. Null where the rows are not those of the costs: of a
+// search that goes on they are as old as the latest progress, they begin again where a settlement
+// was demoted under the session, and outcomes that the store's first schema kept have no noise.
 Json PairsByUse(const Reader::SessionStory& story, const planner::CostRecord& cost) {
-  uint64_t search = 0, verification = 0, replication = 0;
+  if (!story.outcome.has_value()) return Json();
+  uint64_t races = 0, search = 0, verification = 0, replication = 0;
   for (const storage::StoredRace& race : story.races) {
     if (race.record.session != story.session.id) continue;
+    if (race.record.kind == planner::RaceKind::kDrift) continue;
+    ++races;
     if (race.record.kind == planner::RaceKind::kSearch) search += race.pair_count;
     if (race.record.kind == planner::RaceKind::kVerification) verification += race.pair_count;
     if (race.record.kind == planner::RaceKind::kReplication) replication += race.pair_count;
   }
   const uint64_t total = cost.search_pairs + cost.replication_pairs;
   const uint64_t named = search + verification + replication + cost.noise_pairs + cost.late_pairs;
-  if (named > total) return Json();
+  const bool first_schema = total > 0 && cost.noise_pairs == 0;
+  if (races != cost.races || first_schema || named > total) return Json();
   return {{"noise", cost.noise_pairs},        {"proposals", total - named},
           {"search_races", search},           {"verification_races", verification},
           {"replication_races", replication}, {"late", cost.late_pairs}};
@@ -249,13 +259,14 @@ void AddCosts(const planner::CostRecord& cost, Json& job) {
 
 }  // namespace
 
-Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_far) {
+Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_far,
+               const std::optional<SessionRow>& founder) {
   const planner::CostRecord cost = CostOf(story, so_far);
   const std::vector<planner::DecisionSpec>& decisions = story.workload.spec.decisions;
   Json job;
   job["role"] = "";
   job["outcome"] = OutcomeWord(story);
-  AddAnswer(story, job);
+  AddAnswer(story, IsServed(story, founder), job);
   job["boundaries"] = std::count_if(decisions.begin(), decisions.end(), [](const auto& decision) {
     return decision.kind == planner::DecisionKind::kBoundary;
   });
@@ -277,8 +288,14 @@ Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_
   return job;
 }
 
-std::string JobReportText(const Reader::SessionStory& story, const planner::CostRecord& so_far) {
-  return JobReport(story, so_far)
+std::string JobReportText(Reader& reader, const Reader::SessionStory& story,
+                          const planner::CostRecord& so_far) {
+  std::optional<SessionRow> founder;
+  if (const planner::SettlementRecord* basis = Basis(story)) {
+    // A row that cannot be read costs the job no more than being told that it was served.
+    if (auto found = reader.Session(basis->session); found.ok()) founder = *std::move(found);
+  }
+  return JobReport(story, so_far, founder)
       .dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 

@@ -227,7 +227,7 @@ void HistoryService::Report(planner::SessionId session, const planner::CostRecor
   const Taken taken = queue_.Add([this, session, so_far, answer] {
     absl::StatusOr<storage::Reader::SessionStory> story = reader_->Story(session);
     if (!story.ok()) return answer(story.status());
-    answer(JobReportText(*story, so_far));
+    answer(JobReportText(*reader_, *story, so_far));
   });
   if (taken == Taken::kFull) answer(Busy());
 }

@@ -5,6 +5,7 @@
 #include "daemon/history/explain.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "storage/memory/memory_store.h"
 #include "tests/contract/storage/samples.h"
 
 namespace blazed::history {
@@ -110,6 +111,7 @@ TEST(Report, GivesNoWinnerAsAFullAnswer) {
 TEST(Report, CallsAServedJobSettledWithTheStoredKindAndItsOwnCosts) {
   storage::Reader::SessionStory story = Settled();
   story.session.id = 2;
+  story.session.process = "boot-1 4343 999";
   story.outcome->record = samples::Outcome(2, 1);
   story.outcome->record.outcome = planner::Outcome::kServed;
   story.outcome->record.cost = {};
@@ -122,6 +124,28 @@ TEST(Report, CallsAServedJobSettledWithTheStoredKindAndItsOwnCosts) {
   EXPECT_EQ(job["served"], true);
   EXPECT_TRUE(job["break_even_steps"].is_null()) << "the first job paid for the search";
   EXPECT_EQ(job["race_list"], Json::array()) << "the first job's races are not this one's";
+}
+
+// After a restart of the daemon the job has another session, and the search is still its own.
+TEST(Report, AJobThatTheDaemonWasRestartedUnderWasServedByNobody) {
+  storage::Reader::SessionStory story = Settled();
+  const storage::SessionRow founder = story.session;
+  story.session.id = 2;
+  story.outcome->record = samples::Outcome(2, 1);
+  story.outcome->record.outcome = planner::Outcome::kServed;
+  const auto served = [&](const std::optional<storage::SessionRow>& by) {
+    const Json job = JobReport(story, {}, by);
+    EXPECT_EQ(job["served"].get<bool>(), job["break_even_steps"].is_null());
+    return job["served"].get<bool>();
+  };
+  EXPECT_FALSE(served(founder));
+  EXPECT_TRUE(served(std::nullopt)) << "the row is gone";
+  storage::SessionRow other = founder;
+  other.process = "boot-1 4343 999";
+  EXPECT_TRUE(served(other));
+  other = founder;
+  other.job = "another run";
+  EXPECT_TRUE(served(other));
 }
 
 TEST(Report, DoesNotLendAnUndecidedJobTheSettlementOfAnother) {
@@ -218,6 +242,7 @@ TEST(Report, CountsFinishedRacesWhereThereIsNoOutcomeYet) {
 
 TEST(Report, NamesWhatEveryPairWasFor) {
   storage::Reader::SessionStory story = Settled();
+  story.outcome->record.cost.races = 1;
   const Json uses = JobReport(story)["pairs_by_use"];
   EXPECT_EQ(uses["noise"], 32);
   EXPECT_EQ(uses["verification_races"], 20);
@@ -230,9 +255,32 @@ TEST(Report, NamesWhatEveryPairWasFor) {
   EXPECT_TRUE(JobReport(story)["pairs_by_use"].is_null()) << "its races show more";
 }
 
+TEST(Report, NamesNoUseOfPairsWhereItsRacesAreNotThoseOfTheCosts) {
+  storage::Reader::SessionStory story = Settled();
+  planner::CostRecord& cost = story.outcome->record.cost;
+  const auto named = [&story] { return !JobReport(story)["pairs_by_use"].is_null(); };
+  cost.races = 1;
+  ASSERT_TRUE(named());
+  cost.races = 2;
+  EXPECT_FALSE(named()) << "a race has no row";
+  cost.races = 0;
+  EXPECT_FALSE(named()) << "the costs began again behind a demotion";
+  cost.races = 1;
+  storage::StoredRace check = story.races.front();
+  check.record.kind = planner::RaceKind::kDrift;
+  story.races.push_back(check);
+  EXPECT_TRUE(named()) << "a drift check is no cost of the search";
+  cost.noise_pairs = cost.late_pairs = 0;
+  EXPECT_FALSE(named()) << "as the first schema kept it";
+  cost = {};
+  story.races.clear();
+  EXPECT_TRUE(named()) << "nothing was paid";
+}
+
 TEST(Report, TellsWhatASearchThatGoesOnHasCostSoFar) {
   storage::Reader::SessionStory story = Settled();
-  const planner::CostRecord so_far = story.outcome->record.cost;
+  planner::CostRecord so_far = story.outcome->record.cost;
+  so_far.races = 1;
   story.outcome.reset();
   const Json job = JobReport(story, so_far);
   EXPECT_EQ(job["outcome"], "undecided");
@@ -241,6 +289,7 @@ TEST(Report, TellsWhatASearchThatGoesOnHasCostSoFar) {
   EXPECT_EQ(job["builds"], so_far.builds);
   EXPECT_EQ(job["probes"], so_far.probes);
   EXPECT_GT(job["window_s"].get<double>(), 0);
+  EXPECT_TRUE(job["pairs_by_use"].is_null()) << "a race of these pairs may be open";
   EXPECT_TRUE(job["forecast"]["score"].is_null()) << "a part is not scored against the whole";
 }
 
@@ -262,7 +311,8 @@ TEST(Report, IsJsonWhateverBytesAndNumbersTheStoryHolds) {
   story.plans[0].record.comparison.max_rel = std::nan("");
   story.settlement->record.gain = {INFINITY, -INFINITY, std::nan("")};
   story.settlement->record.break_even_steps = INFINITY;
-  const Json read = Json::parse(JobReportText(story), nullptr, false);
+  storage::MemoryStore store;
+  const Json read = Json::parse(JobReportText(*store.NewReader(), story), nullptr, false);
   ASSERT_FALSE(read.is_discarded());
   EXPECT_TRUE(read["break_even_steps"].is_null());
   EXPECT_TRUE(read["gain"]["low"].is_number());
@@ -277,7 +327,8 @@ TEST(Report, SaysOffForASessionThatOnlyObserved) {
 }
 
 Evidence EvidenceOf(const storage::Reader::SessionStory& story) {
-  return {story.workload.spec, story.key, story.settlement, std::nullopt, story.plans, story.races};
+  return {story.workload.spec, story.key, story.settlement, std::nullopt, story.plans,
+          story.races,         ""};
 }
 
 TEST(Explain, SaysWhatWonByHowMuchAndWhatItCost) {
@@ -335,6 +386,10 @@ TEST(Explain, SaysSoWhereNothingIsSettledOrItWasDemoted) {
   evidence.plans.clear();
   EXPECT_THAT(Explain(evidence, nullptr),
               ElementsAre(HasSubstr("nothing is settled"), "no candidate was named yet"));
+  evidence.last_end = "the budget ended before the search did";
+  EXPECT_THAT(
+      Explain(evidence, nullptr),
+      Contains("the latest search ended undecided: the budget ended before the search did"));
 }
 
 TEST(Explain, PutsTheChampionFirst) {

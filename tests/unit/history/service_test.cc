@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/digest_text.h"
@@ -24,6 +25,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class FixedStatus : public StatusSource {
  public:
@@ -274,6 +276,33 @@ TEST_F(ServiceTest, ExplainsAWorkloadThatNothingIsKnownOf) {
   EXPECT_EQ(stub_->Explain(&second, {}, &reply).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(ServiceTest, ExplainsWhyNothingIsSettled) {
+  const storage::TuningId tuning = PutTuning();
+  ASSERT_TRUE(store_.PutPlan(tuning, samples::Plan()).ok());
+  v1::ExplainRequest request;
+  request.set_workload(storage::DigestToHex(samples::DigestOf(3)));
+  const auto sentences = [&] {
+    grpc::ClientContext context;
+    v1::ExplainReply reply;
+    EXPECT_TRUE(stub_->Explain(&context, request, &reply).ok());
+    return std::vector<std::string>(reply.sentences().begin(), reply.sentences().end());
+  };
+  for (const planner::SessionId session : {1, 2}) {
+    planner::RaceRecord race = samples::Race(session);
+    race.session = session;
+    ASSERT_TRUE(store_.PutRace(tuning, race).ok());
+  }
+  EXPECT_THAT(sentences(), Not(Contains(HasSubstr("the latest search")))) << "no row of it";
+  for (const planner::SessionId session : {1, 2}) {
+    ASSERT_TRUE(store_.PutSession(samples::Session(session, tuning)).ok());
+    planner::KeepOutcome outcome = samples::Outcome(session, 0);
+    outcome.outcome = planner::Outcome::kUndecided;
+    outcome.reason = absl::StrCat("reason ", session);
+    ASSERT_TRUE(store_.PutOutcome(tuning, outcome).ok());
+  }
+  EXPECT_THAT(sentences(), Contains("the latest search ended undecided: reason 2"));
+}
+
 TEST_F(ServiceTest, ShowsACallerItsOwnSessionsInTheStatus) {
   status_.status.version = "0.1.0";
   status_.status.store_state = "quarantined";
@@ -355,6 +384,31 @@ TEST_F(ServiceTest, MakesAReportOfAStoredSession) {
       EXPECT_EQ(answers.back().status().code(), absl::StatusCode::kNotFound);
     }
     answers.clear();
+  }
+}
+
+// A daemon that comes back gives the same process another session.
+TEST_F(ServiceTest, TellsAJobThatSettledBeforeARestartThatItPaidForTheSearchItself) {
+  const storage::TuningId tuning = PutTuning();
+  ASSERT_TRUE(store_.PutSession(samples::Session(1, tuning)).ok());
+  ASSERT_TRUE(store_.PutSession(samples::Session(7, tuning)).ok());
+  storage::SessionRow other = samples::Session(8, tuning);
+  other.process = "boot-1 4343 999";
+  ASSERT_TRUE(store_.PutSession(other).ok());
+  planner::SettlementRecord settlement = samples::Settlement();
+  settlement.session = 1;
+  const uint64_t id = store_.PutSettlement(tuning, settlement).value();
+  for (const planner::SessionId session : {7, 8}) {
+    planner::KeepOutcome outcome = samples::Outcome(session, id);
+    outcome.outcome = planner::Outcome::kServed;
+    ASSERT_TRUE(store_.PutOutcome(tuning, outcome).ok());
+    absl::Notification done;
+    service_->Report(session, {}, [&](absl::StatusOr<std::string> report) {
+      ASSERT_TRUE(report.ok()) << report.status();
+      EXPECT_THAT(*report, HasSubstr(session == 7 ? "\"served\":false" : "\"served\":true"));
+      done.Notify();
+    });
+    done.WaitForNotification();
   }
 }
 
