@@ -110,13 +110,17 @@ mode_t ProcessMask() {
 }
 
 // Owner and mode that a plain open() would have left: those of the file there, else the usual ones.
-// mkstemp alone leaves a report that only this user can read.
-bool TakeRightsOf(int fd, const std::string& path) {
+// mkstemp alone leaves a report that only this user can read. As far as the system lets: only root
+// may give files away, not every file system keeps rights, and no report is lost over them. The
+// mode goes first, since what belongs to another may be no longer this process's to change.
+void TakeRightsOf(int fd, const std::string& path) {
   struct stat there = {};
-  if (stat(path.c_str(), &there) != 0) return fchmod(fd, 0666 & ~ProcessMask()) == 0;
-  // Only root may give files away, and only a member of a group may give them to it.
-  const bool same = fchown(fd, there.st_uid, there.st_gid) == 0;
-  return (same || errno == EPERM) && fchmod(fd, there.st_mode & 0777) == 0;
+  if (stat(path.c_str(), &there) != 0) {
+    (void)fchmod(fd, 0666 & ~ProcessMask());
+    return;
+  }
+  (void)fchmod(fd, there.st_mode & 0777);
+  (void)!fchown(fd, there.st_uid, there.st_gid);
 }
 
 // The rename itself must survive a power cut.
@@ -163,8 +167,9 @@ absl::Status Replace(const std::string& path, absl::string_view content) {
   std::string temporary = absl::StrCat(FolderOf(path), "/.blazed-XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return CannotWrite(path, errno);
-  int error = 0;
-  if (!WriteAll(fd, content) || !TakeRightsOf(fd, path) || fsync(fd) != 0) error = errno;
+  int error = WriteAll(fd, content) ? 0 : errno;
+  if (error == 0) TakeRightsOf(fd, path);
+  if (error == 0 && fsync(fd) != 0) error = errno;
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) {

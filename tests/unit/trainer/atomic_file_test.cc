@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -16,6 +17,21 @@
 #include "client/trainer/signals.h"
 
 #include "tests/unit/trainer/temp_folder.h"
+
+// Stand in front of the system's: a file system that keeps no rights. 0: the system answers.
+static int rights_refused = 0;
+
+extern "C" int fchown(int fd, uid_t owner, gid_t group) noexcept {
+  if (rights_refused == 0) return static_cast<int>(syscall(SYS_fchown, fd, owner, group));
+  errno = rights_refused;
+  return -1;
+}
+
+extern "C" int fchmod(int fd, mode_t mode) noexcept {
+  if (rights_refused == 0) return static_cast<int>(syscall(SYS_fchmod, fd, mode));
+  errno = rights_refused;
+  return -1;
+}
 
 namespace blazed::trainer {
 namespace {
@@ -71,6 +87,20 @@ TEST(AtomicFile, LeavesAReportItsOwner) {
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, 65534u);
   EXPECT_EQ(info.st_gid, 65534u);
+}
+
+TEST(AtomicFile, NoReportIsLostOverRightsThatCannotBeGiven) {
+  const TempFolder folder;
+  const std::string path = folder.Write("r.json", "earlier");
+  for (const int error : {EINVAL, EPERM, EOPNOTSUPP}) {
+    for (const std::string& name : {path, folder.At(absl::StrCat("new", error))}) {
+      rights_refused = error;
+      const absl::Status status = WriteAtomically(name, "{}");
+      rights_refused = 0;
+      EXPECT_TRUE(status.ok()) << status;
+      EXPECT_EQ(TempFolder::Read(name), "{}");
+    }
+  }
 }
 
 TEST(AtomicFile, AFailedWriteKeepsWhatWasThereAndNamesTheFile) {
