@@ -23,6 +23,7 @@ enum class Stopped {
 struct RunFacts {
   int64_t steps = 0;
   Stopped stopped = Stopped::kSteps;
+  bool settled_itself = false;  // a settlement of this job's own search was seen
   float first_loss = 0;
   double last_loss = 0;  // smoothed; 0 in the forward regime
   std::vector<std::pair<int64_t, double>> loss_curve;

@@ -11,6 +11,7 @@
 #include "client/trainer/host/describe.h"
 #include "client/trainer/report/atomic_file.h"
 #include "client/trainer/report/build_report.h"
+#include "client/trainer/signals.h"
 #include "client/trainer/text.h"
 #include "client/trainer/workloads/corpus.h"
 #include "client/trainer/workloads/workload.h"
@@ -19,8 +20,9 @@ namespace blazed::trainer {
 namespace {
 
 // Training is over, so nobody but the reader waits; a busy machine may need some seconds for a
-// large search. Whoever ends the job by a signal waits for its end.
-constexpr uint32_t kReportSoonMs = 1'000;
+// large search. Whoever ends the job by a signal waits for its end. The first wait is as long as a
+// restart of the daemon may take.
+constexpr uint32_t kReportSoonMs = 2'000;
 constexpr uint32_t kReportLateMs = 9'000;
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
@@ -112,10 +114,12 @@ std::string Greeting(const TrainOptions& options, const workloads::Workload& wor
   return text;
 }
 
-std::string FetchReport(Session& session, Stopped stopped, Progress* progress) {
-  std::string json = session.ReportJson(kReportSoonMs);
-  const bool there = session.Status().state == BLZ_STATE_ATTACHED;
-  if (!json.empty() || stopped == Stopped::kSignal || !there) return json;
+// Only a call that ran out of time is worth another: any other answer stays what it is. A daemon
+// that was never met has no report.
+std::string FetchReport(Session& session, bool met, Stopped stopped, Progress* progress) {
+  blz_result result = BLZ_OFF;
+  std::string json = session.ReportJson(kReportSoonMs, &result);
+  if (result != BLZ_TIMEOUT || !met || stopped == Stopped::kSignal || EndAsked() != 0) return json;
   progress->Say("waiting for the daemon's report, at most 9 s more");
   return session.ReportJson(kReportLateMs);
 }
@@ -137,7 +141,7 @@ absl::StatusOr<Json> TrainAndReport(const TrainOptions& options,
   SessionFacts facts;
   if (session) {
     facts = LookAt(*session, workload.space);
-    facts.daemon_report = FetchReport(*session, run->stopped, progress);
+    facts.daemon_report = FetchReport(*session, facts.attached, run->stopped, progress);
   }
   return BuildReport(options, workload, *run, facts, host->builds());
 }

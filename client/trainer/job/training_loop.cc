@@ -74,6 +74,7 @@ class Loop {
   int64_t steps_ = 0;
   std::optional<int64_t> answered_at_;
   Stopped answer_ = Stopped::kUndecided;  // meaningful from answered_at_ on
+  bool settled_itself_ = false;
 };
 
 absl::Status Loop::Step() {
@@ -97,6 +98,8 @@ ProgressSnapshot Loop::Snapshot() {
       // The shim says "settled" of every search that ended; only a settlement is an answer.
       const bool settlement = status.settlement != BLZ_SETTLEMENT_NONE;
       answer_ = settlement ? Stopped::kSettled : Stopped::kUndecided;
+      // A daemon that was restarted since serves the job what the job itself found.
+      if (settlement && status.phase == BLZ_PHASE_SETTLED) settled_itself_ = true;
       if (!answered_at_) times_.Clear();
       answered_at_ = answered_at_.value_or(steps_);
     }
@@ -144,6 +147,7 @@ absl::StatusOr<RunFacts> Loop::Run(const StepObserver& observer) {
   RunFacts facts;
   facts.steps = steps_;
   facts.stopped = *stopped;
+  facts.settled_itself = settled_itself_;
   if (options_.regime == Regime::kTraining) {
     facts.first_loss = losses_.first();
     facts.last_loss = losses_.smoothed();

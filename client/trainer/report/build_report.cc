@@ -32,6 +32,13 @@ Answer AnswerOf(const TrainOptions& options, const SessionFacts& session) {
     return {"off", nullptr, "asked for with --plan none: nothing merged, no shim"};
   }
   if (!session.attached) return {"off", nullptr, session.reason};
+  if (options.plan != PlanMode::kDefault && !session.settled &&
+      session.counters.mode == BLZ_MODE_OBSERVE) {
+    // Less was granted than asked for, and the shim was told why.
+    return {"off", nullptr,
+            session.reason.empty() ? "the session only observed, so nothing was changed"
+                                   : session.reason};
+  }
   if (options.plan == PlanMode::kPinned) {
     return {"pinned", nullptr,
             session.settled ? "" : "nothing is settled here yet for this workload"};
@@ -70,7 +77,10 @@ Json BuiltPlans(const workloads::Workload& workload, const std::vector<BuildStor
   return plans;
 }
 
-Json ForecastOf(const blz_status_info& counters) {
+Json ForecastOf(const SessionFacts& session) {
+  const blz_status_info& counters = session.counters;
+  // What a served job hears of is the forecast of the job that searched.
+  if (session.phase == BLZ_PHASE_SERVED) return nullptr;
   if (counters.forecast_window_ns == 0 && counters.forecast_builds == 0) return nullptr;
   return {{"window_s", Seconds(counters.forecast_window_ns)},
           {"builds", counters.forecast_builds},
@@ -89,7 +99,8 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
   return {{"role", NameOf(options.role)},
           {"outcome", answer.outcome},
           {"settlement", answer.settlement},
-          {"served", session.phase == BLZ_PHASE_SERVED && answer.settlement != nullptr},
+          {"served", session.phase == BLZ_PHASE_SERVED && answer.settlement != nullptr &&
+                         !run.settled_itself},
           {"reason", answer.reason},
           {"plan", plan},
           {"default_step_ns", DefaultStepNs(options, run, session)},
@@ -109,7 +120,7 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
           {"build_s", Seconds(counters.build_ns)},
           {"probe_s", Seconds(counters.probe_ns)},
           {"drain_s", Seconds(counters.drain_ns)},
-          {"forecast", ForecastOf(counters)},
+          {"forecast", ForecastOf(session)},
           {"break_even_steps", nullptr},
           {"plans", BuiltPlans(workload, builds)}};
 }
@@ -147,6 +158,16 @@ void LayOver(const Json& daemon, const Json& head, Json* job) {
     Json report = head;
     report["jobs"] = Json::array({trial});
     if (CheckReport(report).ok()) *job = std::move(trial);
+  }
+}
+
+// The daemon has a reason for every outcome that it keeps. Where it keeps none, because nothing was
+// tuned, the trainer knows why: it asked for that itself, or the shim was told.
+void KeepOwnReason(const Answer& own, Json* job) {
+  const bool none =
+      (*job)["outcome"] == "off" || ((*job)["outcome"] == "pinned" && (*job)["reason"] == "");
+  if (none && (*job)["outcome"] == own.outcome && !own.reason.empty()) {
+    (*job)["reason"] = own.reason;
   }
 }
 
@@ -201,6 +222,7 @@ Json BuildReport(const TrainOptions& options, const workloads::Workload& workloa
   if (daemon.is_object()) {
     job["reason"] = "";
     LayOver(daemon, report, &job);
+    KeepOwnReason(AnswerOf(options, session), &job);
     job["equivalence"] = EquivalenceOf(daemon, job);
   }
   job["run"] = RunOf(run, session);

@@ -105,7 +105,11 @@ void blz_status(blz_session*, blz_status_info* out) {
 
 const char* blz_reason(blz_session*) { return the_shim->reason.c_str(); }
 
-blz_result blz_report_json(blz_session*, uint32_t, char* buffer, size_t capacity, size_t* length) {
+blz_result blz_report_json(blz_session*, uint32_t timeout_ms, char* buffer, size_t capacity,
+                           size_t* length) {
+  the_shim->report_timeouts.push_back(timeout_ms);
+  const blz_result result = the_shim->on_report ? the_shim->on_report(timeout_ms) : BLZ_OK;
+  if (result != BLZ_OK) return result;
   if (the_shim->report_json.empty()) return BLZ_OFF;
   *length = the_shim->report_json.size();
   if (capacity <= *length) return BLZ_TOO_SMALL;

@@ -30,6 +30,9 @@ class FakeShim {
   // The handle to run at `step`; absent: 0.
   std::function<uint64_t(int64_t step)> on_step;
   std::string report_json;
+  // How the next call for the report ends, by the time that it was given; absent: with
+  // `report_json`, or BLZ_OFF where that is empty.
+  std::function<blz_result(uint32_t timeout_ms)> on_report;
   std::string reason;
   std::string note;
   blz_status_info status = {};
@@ -41,6 +44,7 @@ class FakeShim {
   blz_mode mode = BLZ_MODE_FROM_ENVIRONMENT;
   blz_contract contract = BLZ_CONTRACT_DEFAULT;
   std::string job;
+  std::vector<uint32_t> report_timeouts;  // of every call for the report
   std::string socket;
   uint64_t tune_until_ns = 0;
   std::vector<std::string> environment_keys;

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
+
+#include "client/trainer/signals.h"
 #include "tests/unit/trainer/fake_shim.h"
 #include "tests/unit/trainer/sample_report.h"
 #include "tests/unit/trainer/temp_folder.h"
@@ -227,6 +231,114 @@ TEST(TrainingJob, ADaemonGoneAfterTheAnswerLeavesTheAnswerInTheReport) {
   EXPECT_EQ((*RunJob(Tiny(PlanMode::kTune)))["jobs"][0]["outcome"], "no_winner");
 }
 
+// The daemon that came back serves it what it found itself; the first look is behind step 0.
+TEST(TrainingJob, AJobThatSettledBeforeARestartOfTheDaemonWasServedByNobody) {
+  for (const blz_phase first : {BLZ_PHASE_SETTLED, BLZ_PHASE_SERVED}) {
+    FakeShim shim;
+    shim.status.daemon_epoch = 1;
+    shim.status.settled = 1;
+    shim.status.settlement = BLZ_SETTLEMENT_IN_JOB;
+    shim.status.phase = first;
+    shim.on_step = [&shim](int64_t step) {
+      if (step > 0) shim.status.phase = BLZ_PHASE_SERVED;
+      return uint64_t{0};
+    };
+    const Json job = (*RunJob(Tiny(PlanMode::kTune)))["jobs"][0];
+    EXPECT_EQ(job["outcome"], "settled");
+    EXPECT_EQ(job["served"], first == BLZ_PHASE_SERVED) << NameOf(first);
+  }
+}
+
+TEST(TrainingJob, TheReportSaysWhyNothingWasTuned) {
+  Json observed = SampleJob(), pinned = SampleJob(), undecided = SampleJob();
+  observed["outcome"] = "off";
+  observed["reason"] = "the session only observed, so nothing was changed";
+  pinned["outcome"] = "pinned";
+  pinned["reason"] = "";
+  undecided["outcome"] = "undecided";
+  undecided["reason"] = "the budget ended before the search did";
+  Json served = pinned;
+  served["reason"] = "both signatures are those of the settlement";
+  const std::string paused = "an operator has paused blazed";
+  struct Case {
+    const char* what;
+    PlanMode asked;
+    blz_mode granted;
+    std::string told;  // by the shim
+    std::string report;
+    std::string reason;
+  };
+  const std::vector<Case> cases = {
+      {"refused", PlanMode::kTune, BLZ_MODE_OBSERVE, paused, observed.dump(), paused},
+      {"refused, no report", PlanMode::kTune, BLZ_MODE_OBSERVE, paused, "", paused},
+      {"refused, pinned", PlanMode::kPinned, BLZ_MODE_OBSERVE, paused, observed.dump(), paused},
+      {"refused, nothing said", PlanMode::kTune, BLZ_MODE_OBSERVE, "", observed.dump(),
+       "the session only observed, so nothing was changed"},
+      {"asked for", PlanMode::kDefault, BLZ_MODE_OBSERVE, "", observed.dump(),
+       "asked for with --plan default: observed, nothing was changed"},
+      {"pinned", PlanMode::kPinned, BLZ_MODE_PINNED, "", pinned.dump(),
+       "nothing is settled here yet for this workload"},
+      {"pinned and served", PlanMode::kPinned, BLZ_MODE_PINNED, "", served.dump(),
+       "both signatures are those of the settlement"},
+      {"undecided", PlanMode::kTune, BLZ_MODE_TUNE_UNTIL, "a directive was refused",
+       undecided.dump(), "the budget ended before the search did"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    FakeShim shim;
+    shim.status.daemon_epoch = 1;
+    shim.status.mode = c.granted;
+    shim.reason = c.told;
+    shim.report_json = c.report;
+    const Json job = (*RunJob(Tiny(c.asked)))["jobs"][0];
+    EXPECT_EQ(job["reason"], c.reason);
+    EXPECT_EQ(job["outcome"] == "off", c.granted == BLZ_MODE_OBSERVE);
+  }
+}
+
+TEST(TrainingJob, OnlyACallThatRanOutOfTimeIsWorthAnother) {
+  for (const blz_result first : {BLZ_TIMEOUT, BLZ_OFF, BLZ_NOT_FOUND, BLZ_OK}) {
+    SCOPED_TRACE(first);
+    FakeShim shim;
+    shim.status.daemon_epoch = 1;
+    shim.status.state = BLZ_STATE_RECONNECTING;  // as it was at the last step
+    shim.report_json = SampleJob().dump();
+    shim.on_report = [&](uint32_t) { return shim.report_timeouts.size() == 1 ? first : BLZ_OK; };
+    std::string said;
+    const Json job = (*RunJob(Tiny(PlanMode::kTune), &said))["jobs"][0];
+    const bool again = first == BLZ_TIMEOUT;
+    EXPECT_EQ(shim.report_timeouts,
+              again ? std::vector<uint32_t>({2'000, 9'000}) : std::vector<uint32_t>({2'000}));
+    EXPECT_EQ(said.find("waiting for the daemon's report") != std::string::npos, again);
+    EXPECT_EQ(job["search_pairs"] == 1212, again || first == BLZ_OK);
+  }
+}
+
+TEST(TrainingJob, ADaemonThatWasNeverMetIsAskedForItsReportOnce) {
+  FakeShim shim;
+  shim.status.state = BLZ_STATE_ATTACHING;
+  shim.on_report = [](uint32_t) { return BLZ_TIMEOUT; };
+  ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune)).ok());
+  EXPECT_EQ(shim.report_timeouts.size(), 1u);
+}
+
+// In a process of its own: the wish to end stays.
+TEST(TrainingJob, AnEndAskedForWhileItWaitsForTheReportIsNotWaitedOut) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [] {
+    InstallSignals();
+    FakeShim shim;
+    shim.status.daemon_epoch = 1;
+    shim.on_report = [](uint32_t) {
+      std::raise(SIGTERM);
+      return BLZ_TIMEOUT;
+    };
+    const bool done = RunJob(Tiny(PlanMode::kTune)).ok();
+    _exit(done && shim.report_timeouts.size() == 1 ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+
 TEST(TrainingJob, UntilSettledEndsSomeStepsAfterTheAnswer) {
   FakeShim shim;
   TrainOptions options = Tiny(PlanMode::kTune);
@@ -271,6 +383,9 @@ TEST(TrainingJob, AServedJobShowsNoForecastOfTheJobThatSearched) {
   ASSERT_TRUE(RunJob(Tiny(PlanMode::kTune), &said).ok());
   EXPECT_THAT(said, HasSubstr("| served: "));
   EXPECT_THAT(said, testing::Not(HasSubstr("forecast")));
+  EXPECT_TRUE((*RunJob(Tiny(PlanMode::kTune)))["jobs"][0]["forecast"].is_null());
+  shim.status.phase = BLZ_PHASE_SETTLED;
+  EXPECT_TRUE((*RunJob(Tiny(PlanMode::kTune)))["jobs"][0]["forecast"].is_object());
 }
 
 TEST(TrainingJob, AJobThatWaitsSaysWhyMeanwhile) {

@@ -170,8 +170,9 @@ class Session {
   }
   std::string Reason() const { return blz_reason(session_); }
 
-  // The report as JSON; empty where there is none within the time given.
-  std::string ReportJson(uint32_t timeout_ms) {
+  // The report as JSON; empty where there is none within the time given. `why`, where it is given,
+  // says how the call ended.
+  std::string ReportJson(uint32_t timeout_ms, blz_result* why = nullptr) {
     size_t length = 0;
     std::string text(64 * 1024, '\0');
     blz_result result = blz_report_json(session_, timeout_ms, text.data(), text.size(), &length);
@@ -180,6 +181,7 @@ class Session {
       result = blz_report_json(session_, timeout_ms, text.data(), text.size(), &length);
     }
     text.resize(result == BLZ_OK ? length : 0);
+    if (why != nullptr) *why = result;
     return text;
   }
 
