@@ -14,8 +14,9 @@ namespace {
 
 constexpr size_t kLeastDetail = 20;  // narrower screens wrap instead
 
+// A settlement is good once it is on the disk: "settled" is what the store was asked to keep.
 Ink InkOfKind(absl::string_view kind) {
-  if (kind == "race_won" || kind == "settled" || kind == "settlement_stored") return Ink::kGood;
+  if (kind == "race_won" || kind == "settlement_stored") return Ink::kGood;
   if (kind == "stood_down" || kind == "settlement_failed" || kind == "store_outage")
     return Ink::kBad;
   return Ink::kPlain;
@@ -35,11 +36,11 @@ std::optional<absl::string_view> SentenceOfLog(absl::string_view kind) {
       Entry{"lease_done", ""},
       Entry{"variant_adopted", ""},
       Entry{"service_window", ""},
-      Entry{"settlement_stored", ""},
       Entry{"session_ready", "a job attached"},
       Entry{"session_gone", "the job left"},
       Entry{"lease_expired", "a lease ran out without an answer"},
       Entry{"directive_refused", "the job did not follow a directive"},
+      Entry{"settlement_stored", "the settlement is on the disk and in force"},
       Entry{"settlement_failed", "the store could not keep the settlement"},
       Entry{"gap", "events are missing here"},
   };

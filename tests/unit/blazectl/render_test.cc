@@ -370,7 +370,9 @@ TEST(RenderEvent, FitsOneLine) {
 
 TEST(RenderEvent, PaintsWhatIsGoodAndWhatIsBad) {
   const Screen colour{0, true};
-  for (const auto& [kind, code] : {std::pair("settled", "\x1b[32m"),
+  for (const auto& [kind, code] : {std::pair("race_won", "\x1b[32m"),
+                                   {"settlement_stored", "\x1b[32m"},
+                                   {"settlement_failed", "\x1b[31m"},
                                    {"stood_down", "\x1b[31m"},
                                    {"store_outage", "\x1b[31m"}}) {
     v1::WatchEvent event;
@@ -378,9 +380,20 @@ TEST(RenderEvent, PaintsWhatIsGoodAndWhatIsBad) {
     EXPECT_NE(RenderEvent(event, colour, absl::UTCTimeZone()).find(code), std::string::npos)
         << kind;
   }
-  v1::WatchEvent plain;
-  plain.set_kind("champion");
-  EXPECT_EQ(RenderEvent(plain, colour, absl::UTCTimeZone()).find('\x1b'), std::string::npos);
+  for (const char* kind : {"champion", "settled"}) {
+    v1::WatchEvent plain;
+    plain.set_kind(kind);
+    EXPECT_EQ(RenderEvent(plain, colour, absl::UTCTimeZone()).find('\x1b'), std::string::npos)
+        << kind;
+  }
+}
+
+TEST(RenderEvent, SaysWhenASettlementIsOnTheDisk) {
+  v1::WatchEvent event;
+  event.set_kind("settlement_stored");
+  event.set_detail("9 settlement_stored request=1 settlement=4");
+  EXPECT_EQ(RenderEvent(event, {}, absl::UTCTimeZone()),
+            "00:00:00  settlement stored  the settlement is on the disk and in force\n");
 }
 
 TEST(RenderEvent, LeavesOutWhatOnlyAReplayReads) {
