@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "client/cpp/base/clock.h"
 #include "client/cpp/base/raw_enum.h"
 #include "client/cpp/base/text.h"
+#include "client/cpp/engine/device_key.h"
 
 namespace blazed::shim {
 namespace {
@@ -26,6 +29,8 @@ T CopySized(const T* from) {
   }
   return copy;
 }
+
+constexpr char kModeWords[] = "off, observe, tune, pinned, tune_until:N or tune_until:Ns";
 
 // "tune_until:N" counts steps, "tune_until:Ns" seconds.
 bool ParseTuneUntil(std::string_view text, Config& config) {
@@ -73,8 +78,14 @@ void ResolveMode(const blz_options& options, std::string_view environment, Confi
   } else if (options.mode == BLZ_MODE_FROM_ENVIRONMENT && environment.empty()) {
     config.mode = BLZ_MODE_TUNE;
   } else if (options.mode == BLZ_MODE_FROM_ENVIRONMENT && !ParseMode(environment, config)) {
-    config.error =
-        "BLAZED_MODE is none of off, observe, tune, pinned, tune_until:N or tune_until:Ns";
+    config.error = std::string("BLAZED_MODE is none of ") + kModeWords;
+  } else if (!environment.empty() && options.mode != BLZ_MODE_FROM_ENVIRONMENT) {
+    // The host's own mode stands, but whoever wrote the word believes that it does something.
+    Config ignored;
+    if (!ParseMode(environment, ignored)) {
+      config.note =
+          std::string("BLAZED_MODE is none of ") + kModeWords + ", so the host's own mode stands";
+    }
   }
   if (config.mode == BLZ_MODE_TUNE_UNTIL && config.tune_until_steps == 0 &&
       config.tune_until_ns == 0) {
@@ -126,13 +137,21 @@ void CopyContract(const blz_options& options, Config& config) {
   config.error = "the contract is none that blazed.h names";
 }
 
+void CopyDevice(const blz_options& options, Config& config) {
+  if (OrEmpty(options.device).empty()) return;
+  if (std::optional<std::string> key = DeviceKey(options.device)) {
+    config.device = *std::move(key);
+  } else {
+    config.error = "the device is neither cpu nor a GPU's UUID; give what nvidia-smi -L shows";
+  }
+}
+
 void CopyRest(const blz_options& options, Config& config) {
   config.socket = OrEmpty(options.socket);
   config.job = Bounded(OrEmpty(options.job), kMaxName);
   config.rank = options.rank;
   config.world_size = std::max(options.world_size, 1u);
   config.host_name = Bounded(OrEmpty(options.host_name), kMaxName);
-  if (!OrEmpty(options.device).empty()) config.device = Bounded(options.device, kMaxName);
   config.extra_memory_bytes = options.extra_memory_bytes;
   config.probe_batches = std::max(options.probe_batches, kFewestProbeBatches);
   config.point_budget_ns = options.point_budget_ns != 0 ? options.point_budget_ns : kPointBudgetNs;
@@ -159,6 +178,7 @@ Config MakeConfig(const blz_options* given, const blz_host_ops* ops, const char*
   }
   const blz_options options = CopySized(given);
   CopyRest(options, config);
+  CopyDevice(options, config);
   CopyContract(options, config);
   CopyEnvironment(options, config);
   ResolveMode(options, OrEmpty(mode_text), config);

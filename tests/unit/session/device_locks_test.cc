@@ -163,6 +163,16 @@ TEST_F(DeviceLocksTest, TheCpuMayBeLockedElsewhere) {
   EXPECT_TRUE(second.Own("cpu", 7).ok());
 }
 
+TEST_F(DeviceLocksTest, APartOfAGpuThatNumbersNameHasALockOfItsOwn) {
+  DeviceLocks first(folder_, folder_), second(folder_, folder_);
+  const std::string gpu = "MIG-" + Gpu(1);
+  const auto hold = first.Own(gpu + "/1/0", 7);
+  ASSERT_TRUE(hold.ok()) << hold.status();
+  EXPECT_FALSE(second.Own(gpu + "/1/0", 7).ok());
+  EXPECT_TRUE(second.Own(gpu + "/11/0", 7).ok());
+  EXPECT_TRUE(second.Own(gpu, 7).ok());
+}
+
 TEST_F(DeviceLocksTest, AFolderThatIsNotThereIsNotOwned) {
   DeviceLocks locks(folder_ + "/missing", folder_ + "/missing");
   EXPECT_EQ(locks.Own("cpu", 7).status().code(), absl::StatusCode::kFailedPrecondition);
@@ -174,12 +184,29 @@ TEST(DeviceKey, IsCpuOrAUuid) {
   EXPECT_TRUE(IsDeviceKey("GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
   EXPECT_TRUE(IsDeviceKey("MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
   EXPECT_TRUE(IsDeviceKey("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  EXPECT_TRUE(IsDeviceKey("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/11/0"));
   EXPECT_FALSE(IsDeviceKey("GPU-8F6CD1A5-0b43-9c2a-75c0-6b2b4cbb1a0e"))
       << "one device has one spelling";
-  for (const char* other :
-       {"", "gpu", "cpu0", "GPU-1", "../../etc/passwd", ".hidden", "a b", "GPU-",
-        "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0g", "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e1",
-        "8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e", "GPU-8f6cd1a5/0b43/9c2a/75c0/6b2b4cbb1a0e"}) {
+  for (const char* other : {"",
+                            "gpu",
+                            "cpu0",
+                            "GPU-1",
+                            "../../etc/passwd",
+                            ".hidden",
+                            "a b",
+                            "GPU-",
+                            "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0g",
+                            "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e1",
+                            "8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e",
+                            "GPU-8f6cd1a5/0b43/9c2a/75c0/6b2b4cbb1a0e",
+                            "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0",
+                            "MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e//0",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0/0",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/01/0",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/../x"}) {
     EXPECT_FALSE(IsDeviceKey(other)) << other;
   }
 }

@@ -59,6 +59,10 @@ TEST(Config, ModesThatAreNone) {
 TEST(Config, TheHostsOwnModeWinsButForOff) {
   EXPECT_EQ(Made(Options(BLZ_MODE_OBSERVE), "tune").mode, BLZ_MODE_OBSERVE);
   EXPECT_EQ(Made(Options(BLZ_MODE_TUNE), "nonsense").mode, BLZ_MODE_TUNE);
+  EXPECT_NE(Made(Options(BLZ_MODE_TUNE), "nonsense").note.find("tune_until:N"), std::string::npos);
+  EXPECT_EQ(Made(Options(BLZ_MODE_OBSERVE), "tune").note, "");
+  EXPECT_EQ(Made(Options(BLZ_MODE_OBSERVE), "tune_until:5s").note, "");
+  EXPECT_EQ(Made(Options(BLZ_MODE_TUNE), "off").note, "");
   EXPECT_EQ(Made(Options(BLZ_MODE_TUNE), "off").mode, BLZ_MODE_OFF);
   EXPECT_NE(Made(Options(BLZ_MODE_TUNE_UNTIL), nullptr).error, "");
   blz_options options = Options();
@@ -84,6 +88,38 @@ TEST(Config, LimitsOfTheOptions) {
   options.attach_timeout_ms = 10'000;
   EXPECT_EQ(Made(options, nullptr).probe_batches, 3u);
   EXPECT_EQ(Made(options, nullptr).attach_timeout_ns, 45 * kMillisecond);
+}
+
+TEST(Config, ADeviceHasOneSpelling) {
+  blz_options options = Options();
+  EXPECT_EQ(Made(options, nullptr).device, "cpu");
+  for (const auto& [given, taken] :
+       {std::pair("cpu", "cpu"),
+        {"GPU-8F6CD1A5-0B43-9C2A-75C0-6B2B4CBB1A0E", "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"},
+        {"gpu-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e", "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"},
+        {"MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e", "MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"},
+        {"mig-GPU-8f6cd1a5-0b43-9C2A-75c0-6b2b4cbb1a0e",
+         "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"},
+        {"MIG-GPU-8F6CD1A5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0",
+         "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0"}}) {
+    options.device = given;
+    EXPECT_EQ(Made(options, nullptr).device, taken);
+    EXPECT_EQ(Made(options, nullptr).error, "");
+  }
+}
+
+TEST(Config, ADeviceThatTheDaemonWouldRefuseIsOffWithASentence) {
+  for (const char* given : {"cuda:0", "0", "GPU-0", "8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e",
+                            "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0g", "MIG-GPU-1/1/0",
+                            "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0",
+                            "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1",
+                            "GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e "}) {
+    blz_options options = Options();
+    options.device = given;
+    const Config config = Made(options, nullptr);
+    EXPECT_EQ(config.mode, BLZ_MODE_OFF) << given;
+    EXPECT_NE(config.error.find("nvidia-smi -L"), std::string::npos) << given;
+  }
 }
 
 TEST(Config, AnOlderHostsShorterStructuresReadAsZero) {

@@ -198,7 +198,7 @@ typedef struct blz_options {
   uint32_t rank;
   uint32_t world_size;          /* above 1 the session only observes */
   const char* host_name;        /* "blaze-train 0.1.0"; at most 96 bytes */
-  const char* device;           /* "cpu" (null reads so) or a GPU's UUID, in lower case */
+  const char* device;           /* "cpu" (null reads so) or a GPU's UUID */
   const blz_label* environment; /* what a measurement is valid for; at most 32 */
   size_t environment_count;
   uint64_t extra_memory_bytes; /* peak memory a variant may use above the default's */
