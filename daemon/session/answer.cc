@@ -186,6 +186,9 @@ void SessionTable::TakeBack(Session& session, planner::DirectiveRefused event) {
   const std::optional<planner::VariantAdopted>& adopted = session.adopted;
   if (!adopted || adopted->adopt != event.directive) return;
   if (event.variant != planner::kDefaultVariant && event.variant != adopted->variant) return;
+  log::Info("the shim runs an adopted plan no longer", {{field::kSession, session.id},
+                                                        {field::kDirective, event.directive},
+                                                        {field::kReason, event.detail}});
   event.session = session.id;
   event.variant = adopted->variant;
   session.adopted.reset();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "daemon/planner/counted.h"
+#include "daemon/planner/interval.h"
 #include "storage/plan_text.h"
 
 namespace blazed::session {
@@ -24,19 +25,25 @@ struct Notice {
 
 std::string Percent(double part) { return absl::StrFormat("%+.2f %%", 100 * part); }
 
+// The effect is log(champion / challenger); what people read is the saving of a step's time. Beyond
+// a factor of seven no percentage says more.
+std::string SizeText(double log_ratio) {
+  if (log_ratio >= planner::kOpenEnd) return "more than seven times faster";
+  if (log_ratio <= -planner::kOpenEnd) return "more than seven times slower";
+  return absl::StrCat(Percent(-std::expm1(-log_ratio)), " of a step");
+}
+
 std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepRace& race) {
   const planner::RaceRecord& record = race.record;
   const char* kind = record.outcome == planner::RaceOutcome::kWon    ? "race_won"
                      : record.outcome == planner::RaceOutcome::kLost ? "race_lost"
                                                                      : "race_undecided";
-  // The effect is log(champion / challenger); what people read is the saving of a step's time.
-  const double saving = 1 - std::exp(-record.effect.estimate);
-  return Notice{
-      record.session, kind,
-      absl::StrCat(storage::PlanForPeople(workload, record.challenger), " against ",
-                   storage::PlanForPeople(workload, record.champion), ": ", Percent(saving),
-                   " of a step over ", planner::Counted(record.pairs.size(), "pair"),
-                   record.reason.empty() ? "" : ", ", record.reason)};
+  return Notice{record.session, kind,
+                absl::StrCat(storage::PlanForPeople(workload, record.challenger), " against ",
+                             storage::PlanForPeople(workload, record.champion), ": ",
+                             SizeText(record.effect.estimate), " over ",
+                             planner::Counted(record.pairs.size(), "pair"),
+                             record.reason.empty() ? "" : ", ", record.reason)};
 }
 
 std::optional<Notice> Of(const WorkloadSpec& workload, const planner::KeepPlan& plan) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/base/log.h"
 #include "tests/unit/session/session_table_fixture.h"
 
 namespace blazed::session {
@@ -223,7 +224,9 @@ TEST_F(DirectiveTest, AnAdoptedPlanThatTheHostRefusesLaterStandsDownOnce) {
   refusal.variant = adopt->variant;
   refusal.reason = planner::Refusal::kNotProven;
   refusal.detail = "it runs as something else by now";
+  log::Capture capture;
   EXPECT_TRUE(Say(client, refusal).ok());
+  EXPECT_TRUE(capture.Has({"runs an adopted plan no longer", refusal.detail}));
   const auto* stand = client.link->Last<planner::Stand>();
   ASSERT_NE(stand, nullptr);
   EXPECT_EQ(stand->detail, refusal.detail);

@@ -19,5 +19,19 @@ TEST(TuningLog, CallsNothingAWinnerWhereNoRaceWasWon) {
   EXPECT_NE(Said(adopt).find("it won its race"), std::string::npos) << Said(adopt);
 }
 
+TEST(TuningLog, GivesAWildEstimateNoPercentage) {
+  planner::KeepRace race;
+  race.record.challenger = {{0, 1}};
+  race.record.pairs.resize(3);
+  const auto said = [&race](double log_ratio) {
+    race.record.effect.estimate = log_ratio;
+    const std::string sentence = Said(race);
+    return sentence.substr(sentence.rfind(": ") + 2);
+  };
+  EXPECT_EQ(said(0.05), "+4.88 % of a step over 3 pairs");
+  EXPECT_EQ(said(-64), "more than seven times slower over 3 pairs");
+  EXPECT_EQ(said(64), "more than seven times faster over 3 pairs");
+}
+
 }  // namespace
 }  // namespace blazed::session
