@@ -41,7 +41,8 @@ if(BLAZED_SANITIZE)
   endif()
 endif()
 
-# The commit is stamped into binaries so that results and stores can name what produced them.
+# The commit is stamped into binaries so that results and stores can name what produced them; "-dirty" where what is
+# built from differs from it, by the rule of tests/bench/collect.py.
 find_package(Git QUIET)
 set(BLAZED_COMMIT "unknown")
 if(GIT_FOUND)
@@ -50,6 +51,11 @@ if(GIT_FOUND)
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE _rc)
   if(_rc EQUAL 0)
     set(BLAZED_COMMIT ${_commit})
+    execute_process(COMMAND ${GIT_EXECUTABLE} status --porcelain --untracked-files=no -- . ":(exclude)docs"
+                    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE _changed ERROR_QUIET)
+    if(_changed)
+      string(APPEND BLAZED_COMMIT "-dirty")
+    endif()
   endif()
 endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/version.h.in ${CMAKE_BINARY_DIR}/generated/blazed_version.h)

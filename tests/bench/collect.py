@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs benches and writes docs/results/NAME.json. See tests/bench/README.md."""
+"""Runs benches and writes docs/results/NAME.json. What stands after `--` goes to the programs as it is. See tests/bench/README.md."""
 import argparse
 import datetime
 import json
 import os
 import pathlib
 import platform
+import re
+import shlex
 import subprocess
 import sys
 
@@ -18,14 +20,28 @@ PACKAGES = ("g++", "libgrpc++-dev", "libprotobuf-dev", "libabsl-dev", "libsqlite
 REPETITIONS = 9
 
 
-def text_of(command):
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+PROGRAMS = ("blazed", "blaze-sim", "blaze-train")  # that benches run, where they are built
+
+
+def text_of(command, root=ROOT):
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=root)
     return ran.stdout.strip() if ran.returncode == 0 else ""
 
 
-def commit():
-    name = text_of(["git", "rev-parse", "--short=12", "HEAD"]) or "unknown"
-    return name + ("-dirty" if text_of(["git", "status", "--porcelain", "--untracked-files=no"]) else "")
+def commit(root=ROOT):
+    """Documents, and so results of other benches, are no part of what is measured; cmake/BlazedCompiler.cmake stamps by the same rule."""
+    name = text_of(["git", "rev-parse", "--short=12", "HEAD"], root) or "unknown"
+    changed = text_of(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)docs"], root)
+    return name + ("-dirty" if changed else "")
+
+
+def strangers(build, name):
+    """Sentences about built programs that say they are of another commit than `name`."""
+    for program in PROGRAMS:
+        path = build / "bin" / program
+        said = re.search(r"\(([^()]+)\)\s*$", text_of([str(path), "--version"])) if path.exists() else None
+        if said and said.group(1) != name:
+            yield f"{program} says that it is of {said.group(1)}, the checkout is at {name}: build it again, or the result names the wrong one"
 
 
 def machine():
@@ -60,7 +76,7 @@ def from_google(binary):
         workload, regime, arm = parts if len(parts) == 3 else ("none", "none", name)
         rows.append(row(workload, regime, arm, runs[0]["time_unit"], [r["real_time"] for r in runs]))
     what = pathlib.Path(str(binary) + ".what").read_text(encoding="utf-8").strip()
-    return what, rows
+    return what, "measured", rows
 
 
 def from_program(command):
@@ -68,35 +84,46 @@ def from_program(command):
     if ran.returncode:
         raise RuntimeError(f"{command[0]} failed with {ran.returncode}")
     result = json.loads(ran.stdout)
-    return result["what"], [summary_row(s) if "median" in s else
-                            row(s.pop("workload", "none"), s.pop("regime", "none"), s.pop("arm"), s.pop("unit"),
-                                s.pop("values"), **s) for s in result["series"]]
+    rows = [summary_row(s) if "median" in s else
+            row(s.pop("workload", "none"), s.pop("regime", "none"), s.pop("arm"), s.pop("unit"), s.pop("values"), **s)
+            for s in result["series"]]
+    return result["what"], result.get("kind", "measured"), rows
 
 
-def benches(build):
-    """Name -> function that gives (what, rows)."""
+def benches(build, extra=()):
+    """Name -> function that gives (what, kind, rows). `extra`: further arguments of programs."""
     found = {}
     for what in sorted((build / "bench").glob("*.what")):
         binary = what.with_suffix("")
         found[binary.name.removesuffix("_bench")] = lambda binary=binary: from_google(binary)
     for program in sorted((build / "bench").glob("*.program")):
         binary = program.with_suffix("")
-        command = [str(binary), "--build", str(build)]
+        command = [str(binary), "--build", str(build), *extra]
         found[binary.name.removesuffix("_bench")] = lambda command=command: from_program(command)
     for script in sorted(pathlib.Path(__file__).parent.glob("*/*_bench.py")):
-        command = [sys.executable, str(script), "--build", str(build)]
+        command = [sys.executable, str(script), "--build", str(build), *extra]
         found[script.stem.removesuffix("_bench")] = lambda command=command: from_program(command)
     return found
 
 
+def write(folder, name, result):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
 def main():
-    parser = argparse.ArgumentParser()
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    own, extra = sys.argv[1:at], sys.argv[at + 1:]
+    parser = argparse.ArgumentParser(usage="%(prog)s --build FOLDER [--results FOLDER] [--list] [name ...] [-- argument of the programs ...]")
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs/results")
     parser.add_argument("--list", action="store_true", help="name the benches and end")
     parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
-    found = benches(args.build.resolve())
+    args = parser.parse_args(own)
+    found = benches(args.build.resolve(), extra)
     if args.list:
         print("\n".join(found))
         return 0
@@ -104,23 +131,23 @@ def main():
     if unknown:
         print(f"collect: no bench named {unknown[0]}; there are {', '.join(found)}", file=sys.stderr)
         return 2
+    stamp = commit()
+    for sentence in strangers(args.build, stamp):
+        print(f"collect: {sentence}", file=sys.stderr)
     failed = 0
     for name in args.names or found:
         print(f"== bench {name}", file=sys.stderr, flush=True)
         try:
-            what, rows = found[name]()
+            what, kind, rows = found[name]()
         except (RuntimeError, OSError, ValueError) as error:
             print(f"collect: {name}: {error}", file=sys.stderr)
             failed += 1
             continue
-        result = {"schema": 1, "what": what, "kind": "measured",
-                  "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": commit(),
-                  "machine": machine(), "gpu": None, "versions": versions(), "command": f"./run bench {name}", "rows": rows}
-        args.results.mkdir(parents=True, exist_ok=True)
-        path = args.results / f"{name}.json"
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        partial.replace(path)
+        command = shlex.join(["./run", "bench", name, *(["--", *extra] if extra else [])])
+        write(args.results, name,
+              {"schema": 1, "what": what, "kind": kind,
+               "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": stamp,
+               "machine": machine(), "gpu": None, "versions": versions(), "command": command, "rows": rows})
         for entry in rows:
             print(f"{entry['workload']:>12} {entry['regime']:>9} {entry['arm']:<44} {entry['median']:>12.6g} {entry['unit']} "
                   f"({entry['low']:.6g} to {entry['high']:.6g}, n {entry['n']})", flush=True)
