@@ -101,6 +101,22 @@ class Lints(unittest.TestCase):
         self.assert_finds("doc_figures", {"docs/m.md": "40 ns [measured: results/b.json]\n"}, "no such result")
         self.assert_finds("doc_figures", good | {"docs/m.md": "4 [derived: results/a.json]\n"}, "is measured")
         self.assert_finds("doc_figures", {"docs/results/a.json": RESULT.replace('"low":1', '"low":9')}, "outside")
+        self.assert_finds("doc_figures", {"docs/results/a.json": RESULT.replace('"low":1', '"low":null')}, "low is no number")
+        self.assert_finds("doc_figures", {"docs/results/a.json": RESULT.replace("measured", "guessed")}, "kind must be one of")
+        self.assert_clean("doc_figures", {"docs/results/a.json": RESULT.replace("measured", "simulated"),
+                                          "docs/m.md": "2 [simulated: results/a.json]\n"})
+
+    def test_doc_figures_looks_each_number_of_a_marked_cell_up(self):
+        result = (RESULT.replace('"median":2,"low":1,"high":3', '"median":2.0449,"low":-0.0757,"high":23456.7')
+                  .replace('"n":3', '"n":3,"samples":[4000,0,7]'))
+
+        def page(cell):
+            return {"docs/results/a.json": result, "docs/m.md": f"| 99 of 7 | {cell} [measured: results/a.json] | 8 |\n"}
+
+        for sound in ("2 ns", "2.04", "2.045 ns (-0.0757 to 23,457; n 3), **missed**", "2.3457e+04", "4,007 of `5`", "H200, unit_2_8"):
+            self.assert_clean("doc_figures", page(sound))
+        for wrong in ("2.05", "2.046", "0.0757", "23,456", "4,008", "2.3456e+04", "2 of 50"):
+            self.assert_finds("doc_figures", page(wrong), "is in no row of docs/results/a.json")
 
     def test_packages_compares_both_lists(self):
         listed = {"deploy/debian-packages.txt": "[build]\ng++  # compiler\n"}
