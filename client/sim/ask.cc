@@ -53,7 +53,7 @@ std::string AskSession::Workload(const std::vector<std::string>& words) {
   auto contest = ContestOf(words[1], *build_s, *seed);
   if (contest == nullptr) return "error no space is called " + words[1];
   contest_ = std::move(contest);
-  arena_.emplace(&contest_->table, contest_->arena, *seed);
+  arena_.emplace(&contest_->table, contest_->arena, NoiseSeedOf(*seed));
   std::string answer = "options";
   for (const auto& decision : contest_->table.spec().decisions) {
     answer.append(" ").append(std::to_string(decision.options.size()));

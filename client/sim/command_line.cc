@@ -54,12 +54,15 @@ std::string Explain(const Scenario& scenario) {
   for (const Field& field : scenario.fields) {
     text.append("  ").append(field.name).append(": ").append(field.meaning).append("\n");
   }
-  text += "A figure's interval is its _low to _high: 95 % of what the runs leave possible.\n";
+  text +=
+      "A figure's interval is its _low to _high: 95 % of what the runs leave possible; its _n says "
+      "of how many runs, races or values it is.\n";
   if (scenario.bars.empty()) return text + "\nNo figure of it has a bar.\n";
   text += "\nIts bars:\n";
   for (const Bar& bar : scenario.bars) text += "  " + TextOf(bar) + "\n";
   return text +
-         "--check misses one only where not even the better end of the interval reaches it.\n";
+         "--check fails on one where not even the better end of the interval reaches it, or where "
+         "there is nothing to take the figure from.\n";
 }
 
 void AddFlags(CLI::App& app, SimOptions& options) {
@@ -84,7 +87,8 @@ void AddFlags(CLI::App& app, SimOptions& options) {
       ->check(CLI::Range(0.0, kLongestBuildS))
       ->type_name("SECONDS");
   app.add_flag("--json", options.json, "one JSON object instead of a table");
-  app.add_flag("--check", options.check, "one line for each bar; exit 1 where one is missed");
+  app.add_flag("--check", options.check,
+               "one line for each bar; exit 1 where one is missed or lacks data");
 }
 
 }  // namespace

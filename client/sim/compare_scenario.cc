@@ -63,7 +63,7 @@ void AddRows(const std::string& space, double build_s, const Request& request, W
   const auto run = [&](const char* name, const auto& method) {
     const auto scores = workers.Each<Score>(request.runs, [&](uint64_t i) {
       const uint64_t seed = SeedOf(request.seed, i);
-      return method(*ContestOf(space, build_s, seed), seed);
+      return method(*ContestOf(space, build_s, seed), NoiseSeedOf(seed));
     });
     rows.push_back(RowOf(space, build_s, name, scores, request.seed));
   };

@@ -19,6 +19,10 @@ struct Contest {
 // Null where no space has that name.
 std::unique_ptr<Contest> ContestOf(const std::string& space, double build_s, uint64_t seed);
 
+// Of the noise on a workload drawn from `seed`: the same for every method, and another sequence
+// than the one that drew the workload.
+inline uint64_t NoiseSeedOf(uint64_t seed) { return seed + 7; }
+
 const std::vector<std::string>& RecordedSpaces();
 
 }  // namespace blazed::sim

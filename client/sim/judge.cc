@@ -16,20 +16,26 @@ bool Holds(const Bar& bar, const Row& row) {
   return true;
 }
 
-double LimitOf(const Bar& bar, uint64_t runs) {
+double LimitOf(const Bar& bar, const Row& row) {
   if (!bar.nominal) return bar.limit;
-  return bar.limit + 3 * std::sqrt(bar.limit * (1 - bar.limit) / static_cast<double>(runs));
+  const double count = NumberOf(row, std::string(bar.field) + "_n");
+  return bar.limit + 3 * std::sqrt(bar.limit * (1 - bar.limit) / count);
 }
 
-Standing StandingOf(const Bar& bar, const Row& row, double limit) {
+Standing StandingOf(const Bar& bar, const Row& row) {
   const std::string field = bar.field;
-  const double value = NumberOf(row, field);
+  const double value = NumberOf(row, field), limit = LimitOf(bar, row);
+  if (std::isnan(value) || NumberOf(row, field + "_n") == 0) return Standing::kNoData;
   const bool most = bar.sense == Sense::kAtMost;
-  if (most ? value <= limit : value >= limit) return Standing::kWithin;
+  const auto reaches = [&](double figure) { return most ? figure <= limit : figure >= limit; };
   // Where the error is in the limit, or the row gives none, the figure stands for itself.
-  if (bar.nominal || FieldOf(row, field + "_low") == nullptr) return Standing::kMissed;
-  const double end = NumberOf(row, field + (most ? "_low" : "_high"));
-  return (most ? end <= limit : end >= limit) ? Standing::kWithinError : Standing::kMissed;
+  if (bar.nominal || FieldOf(row, field + "_low") == nullptr) {
+    return reaches(value) ? Standing::kWithin : Standing::kMissed;
+  }
+  const double better = NumberOf(row, field + (most ? "_low" : "_high"));
+  const double worse = NumberOf(row, field + (most ? "_high" : "_low"));
+  if (reaches(value)) return reaches(worse) ? Standing::kWithin : Standing::kNotShown;
+  return reaches(better) ? Standing::kWithinError : Standing::kMissed;
 }
 
 // The row's settings: its fields before the first figure with an interval.
@@ -47,7 +53,9 @@ std::string Measured(const Bar& bar, const Row& row) {
   const std::string field = bar.field;
   std::string text = field + " " + ToText(*FieldOf(row, field));
   if (const Value* low = FieldOf(row, field + "_low")) {
-    text += " (" + ToText(*low) + " to " + ToText(*FieldOf(row, field + "_high")) + ")";
+    text += " (" + ToText(*low) + " to " + ToText(*FieldOf(row, field + "_high"));
+    if (const Value* n = FieldOf(row, field + "_n")) text += ", n " + ToText(*n);
+    text += ")";
   }
   return text;
 }
@@ -58,10 +66,14 @@ const char* NameOf(Standing standing) {
   switch (standing) {
     case Standing::kWithin:
       return "within";
+    case Standing::kNotShown:
+      return "reached, not shown";
     case Standing::kWithinError:
       return "within its error";
     case Standing::kMissed:
       return "missed";
+    case Standing::kNoData:
+      return "no data";
     case Standing::kNotRun:
       return "not run";
   }
@@ -80,13 +92,17 @@ std::string TextOf(const Bar& bar) {
   return text;
 }
 
-std::vector<Finding> Judge(const Scenario& scenario, const std::vector<Row>& rows, uint64_t runs) {
+bool Fails(Standing standing) {
+  return standing == Standing::kMissed || standing == Standing::kNoData;
+}
+
+std::vector<Finding> Judge(const Scenario& scenario, const std::vector<Row>& rows) {
   std::vector<Finding> findings;
   for (const Bar& bar : scenario.bars) {
     const size_t before = findings.size();
     for (const Row& row : rows) {
       if (!Holds(bar, row)) continue;
-      const Standing standing = StandingOf(bar, row, LimitOf(bar, runs));
+      const Standing standing = StandingOf(bar, row);
       const std::string name = RowName(row);
       findings.push_back({standing, std::string(NameOf(standing)) + ": " + scenario.name +
                                         (name.empty() ? "" : ", " + name) + ": " +

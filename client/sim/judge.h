@@ -9,9 +9,11 @@
 namespace blazed::sim {
 
 enum class Standing {
-  kWithin,       // the figure reaches its bar
-  kWithinError,  // it does not, but its interval does: more runs would tell
-  kMissed,       // not even the better end of its interval does
+  kWithin,       // the figure reaches its bar, and so does all of its interval
+  kNotShown,     // the figure does, but not all of its interval: as many runs cannot show it
+  kWithinError,  // it does not, but the better end of its interval does: more runs would tell
+  kMissed,       // not even that end does
+  kNoData,       // a row has the figure, but nothing to take it from, as in 0 of 0
   kNotRun,       // no row has the figure, for example because of --boundaries
 };
 
@@ -23,7 +25,10 @@ struct Finding {
 };
 
 // One finding for each bar and each row that it holds for.
-std::vector<Finding> Judge(const Scenario& scenario, const std::vector<Row>& rows, uint64_t runs);
+std::vector<Finding> Judge(const Scenario& scenario, const std::vector<Row>& rows);
+
+// Whether --check fails on it. What nothing was measured for has not been reached either.
+bool Fails(Standing standing);
 
 // The bar in words, as help and findings give it.
 std::string TextOf(const Bar& bar);

@@ -38,9 +38,9 @@ bool Print(const std::string& text) {
   return written;
 }
 
-bool AnyMissed(const std::vector<Finding>& findings) {
+bool AnyFails(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& f) { return f.standing == Standing::kMissed; });
+                     [](const Finding& f) { return Fails(f.standing); });
 }
 
 int Run(const SimOptions& options) {
@@ -52,13 +52,13 @@ int Run(const SimOptions& options) {
   const auto rows = scenario.run(request);
   if (people) std::fprintf(stderr, "\r%*s\r", 32, "");
   std::vector<Finding> findings;
-  if (options.check) findings = Judge(scenario, rows, request.runs);
+  if (options.check) findings = Judge(scenario, rows);
   std::string text = options.json
                          ? ToJson(scenario.name, request.runs, request.seed, rows, findings)
                          : ToTable(rows);
   if (!options.json && options.check) text.append("\n").append(ToLines(findings));
   if (!Print(text)) return 1;
-  return AnyMissed(findings) ? 1 : 0;
+  return AnyFails(findings) ? 1 : 0;
 }
 
 int Ask() {

@@ -28,15 +28,21 @@ bool Is(const Row& row, const std::string& name, const char* ending) {
          FieldOf(row, name.substr(0, name.size() - end.size())) != nullptr;
 }
 
-// One column for a figure with its interval.
+// One column for a figure with its interval; its count where it is not that of the figure before.
 std::vector<std::pair<std::string, std::string>> CellsOf(const Row& row) {
   std::vector<std::pair<std::string, std::string>> cells;
+  std::string counted;
   for (const auto& [name, value] : row) {
-    if (Is(row, name, "_low") || Is(row, name, "_high")) continue;
+    if (Is(row, name, "_low") || Is(row, name, "_high") || Is(row, name, "_n")) continue;
     std::string text = ToText(value);
-    if (const Value* low = FieldOf(row, name + "_low")) {
+    const Value *low = FieldOf(row, name + "_low"), *n = FieldOf(row, name + "_n");
+    if (n != nullptr && NumberOf(row, name + "_n") == 0) {
+      text = "no data";
+    } else if (low != nullptr) {
       text = Number(std::get<double>(value), 4) + " (" + Number(std::get<double>(*low), 3) +
-             " to " + Number(std::get<double>(*FieldOf(row, name + "_high")), 3) + ")";
+             " to " + Number(std::get<double>(*FieldOf(row, name + "_high")), 3);
+      if (n != nullptr && ToText(*n) != counted) text += ", n " + (counted = ToText(*n));
+      text += ")";
     }
     cells.push_back({name, text});
   }

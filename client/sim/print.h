@@ -11,7 +11,8 @@ namespace blazed::sim {
 
 std::string ToText(const Value& value);
 
-// Rows with other fields begin a table of their own; a figure and its interval share a column.
+// Rows with other fields begin a table of their own; a figure, its interval and its
+// count share a column.
 std::string ToTable(const std::vector<Row>& rows);
 // `findings`: of --check; none are left out.
 std::string ToJson(const std::string& scenario, uint64_t runs, uint64_t seed,

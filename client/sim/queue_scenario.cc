@@ -120,7 +120,7 @@ Estimate ErrorOf(const Estimate& estimate, double truth) {
   const double a = std::fabs(estimate.low - truth), b = std::fabs(estimate.high - truth);
   const bool inside = estimate.low <= truth && truth <= estimate.high;
   return {std::fabs(estimate.value - truth) / size, inside ? 0 : std::min(a, b) / size,
-          std::max(a, b) / size};
+          std::max(a, b) / size, estimate.n};
 }
 
 Row RowOf(const Setting& s, const std::vector<QueueRun>& runs) {

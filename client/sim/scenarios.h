@@ -16,7 +16,7 @@ namespace blazed::sim {
 using Value = std::variant<std::string, double, uint64_t>;
 using Row = std::vector<std::pair<std::string, Value>>;  // fields in order
 
-// Adds `name`, `name_low` and `name_high`.
+// Adds `name`, `name_low`, `name_high` and `name_n`.
 void Put(Row& row, const std::string& name, const Estimate& estimate);
 
 // Null where the row has no such field.
@@ -45,7 +45,7 @@ struct Bar {
   double limit;
   // Only rows that hold these values; empty: all rows that have the field.
   std::vector<std::pair<std::string, Value>> where;
-  // The limit is a nominal rate that holds within three standard errors of the row's count.
+  // The limit is a nominal rate that holds within three standard errors of the figure's count.
   bool nominal = false;
 };
 
@@ -57,7 +57,7 @@ struct Field {
 struct Scenario {
   const char* name;
   const char* about;
-  uint64_t runs;  // default count for each row
+  uint64_t runs;  // default count for each row; Scenarios() gives more where bars need them
   std::vector<Row> (*run)(const Request& request);
   std::vector<Field> fields;  // what a row says
   std::vector<Bar> bars;

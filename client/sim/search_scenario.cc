@@ -8,15 +8,6 @@ namespace {
 
 const std::vector<uint32_t> kSizes = {5, 12, 34, 134};
 
-Estimate FalseAccepts(const std::vector<SearchRun>& runs) {
-  uint64_t wrong = 0, all = 0;
-  for (const SearchRun& run : runs) {
-    wrong += run.false_accepts;
-    all += run.accepts;
-  }
-  return RateOf(wrong, all);
-}
-
 double EventsOf(const std::vector<SearchRun>& runs) {
   double sum = 0;
   for (const SearchRun& run : runs) sum += static_cast<double>(run.events);
@@ -55,8 +46,9 @@ std::vector<Row> RunAll(const Request& request) {
     Put(row, "loss", MeanOf(Values(runs, &SearchRun::loss), request.seed));
     Put(row, "capture", Capture(runs, request.seed));
     Put(row, "worse", RateOf(Count(runs, &SearchRun::worse), request.runs));
-    Put(row, "false_accept_rate", FalseAccepts(runs));
+    Put(row, "false_accept_rate", FalseAccepts(runs, request.seed));
     Put(row, "forecast_hits", ForecastHits(runs));
+    Put(row, "ended", RateOf(Count(runs, &SearchRun::ended), request.runs));
     row.push_back({"events", EventsOf(runs)});
     return row;
   });
@@ -64,10 +56,15 @@ std::vector<Row> RunAll(const Request& request) {
 
 std::vector<Row> RunNulls(const Request& request) {
   return RowsOf(request, false, [&](uint32_t boundaries, const std::vector<SearchRun>& runs) {
+    uint64_t accepts = 0;
+    for (const SearchRun& run : runs) accepts += run.accepts;
+    const uint64_t settled = Count(runs, &SearchRun::settled);
     Row row = {{"boundaries", uint64_t{boundaries}}};
-    Put(row, "settled_rate", RateOf(Count(runs, &SearchRun::settled), request.runs));
+    Put(row, "settled_rate", RateOf(settled, request.runs));
     Put(row, "steps", MedianOf(Values(runs, &SearchRun::steps)));
     Put(row, "loss", MeanOf(Values(runs, &SearchRun::loss), request.seed));
+    row.push_back({"settlements", settled});
+    row.push_back({"search_accepts", accepts});
     return row;
   });
 }
@@ -90,10 +87,13 @@ Scenario SearchScenario() {
        {"worse", "share of runs whose plan in use is slower than the default"},
        {"false_accept_rate", "share of won search races whose plan is not faster"},
        {"forecast_hits", "share of runs whose window is within a factor of two of its forecast"},
+       {"ended", "share of runs that ended within 200,000 steps"},
        {"events", "that the planner applied, all runs together"}},
       {{"capture", Sense::kAtLeast, 0.85, {{"boundaries", uint64_t{34}}}, false},
        {"regret", Sense::kAtMost, 200, {{"boundaries", uint64_t{34}}}, false},
        {"capture", Sense::kAtLeast, 0.80, {{"boundaries", uint64_t{134}}}, false},
+       {"worse", Sense::kAtMost, 0.01, {}, false},
+       {"false_accept_rate", Sense::kAtMost, 0.01, {}, false},
        {"forecast_hits", Sense::kAtLeast, 0.8, {}, false}}};
 }
 
@@ -104,8 +104,11 @@ Scenario NullScenario() {
           RunNulls,
           {{"settled_rate", "share of runs that settle a winner"},
            {"steps", "until the search ended, median"},
-           {"loss", "steps of the default lost on slower plans, mean"}},
-          {{"settled_rate", Sense::kAtMost, 0, {}, false}}};
+           {"loss", "steps of the default lost on slower plans, mean"},
+           {"settlements", "of a winner, all runs together: each is wrong"},
+           {"search_accepts", "won search races, all runs together: each is wrong"}},
+          {{"settlements", Sense::kAtMost, 0, {}, false},
+           {"search_accepts", Sense::kAtMost, 0, {}, false}}};
 }
 
 }  // namespace blazed::sim

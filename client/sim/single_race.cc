@@ -4,6 +4,7 @@
 
 #include "daemon/planner/random.h"
 #include "daemon/planner/scale.h"
+#include "daemon/planner/tuning.h"
 
 namespace blazed::sim {
 
@@ -16,8 +17,11 @@ constexpr double kStepNs = 1e7;  // of log time 0
 
 }  // namespace
 
-RaceTerms TermsOf(double delta0, double beta, uint64_t max_pairs) {
+double OwnAlpha() { return SplitAlpha(TuningConfig{}.alpha, 1); }
+
+RaceTerms TermsOf(double delta0, double beta, uint64_t max_pairs, double alpha) {
   RaceTerms terms;
+  terms.alpha = alpha;
   terms.delta0 = delta0;
   terms.delta1 = delta0 + 0.005;
   terms.beta = beta;

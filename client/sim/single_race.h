@@ -12,7 +12,13 @@ namespace blazed::sim {
 // Two neighbouring steps, log times of the default plan.
 using NextPair = std::function<std::pair<double, double>()>;
 
-planner::RaceTerms TermsOf(double delta0, double beta, uint64_t max_pairs);
+// The error share that the bars are of, as in the literature: a whole workload's.
+inline constexpr double kBarAlpha = 0.05;
+// What the planner gives its own first search race, which shares that with all later ones.
+double OwnAlpha();
+
+planner::RaceTerms TermsOf(double delta0, double beta, uint64_t max_pairs,
+                           double alpha = kBarAlpha);
 
 // A fair coin says which step of a pair is the challenger's; it is faster by `gain` in log time.
 // Runs the race to its end or for `max_steps`; the steps it took. The scale is filled with 16 pairs

@@ -49,7 +49,6 @@ SearchRun Summarise(const Host& host, const CostTable& table, SessionId session,
   run.ended = outcome.has_value();
   const auto settlement = host.settlement();
   run.settled = settlement && settlement->kind != SettlementKind::kNoWinner;
-  run.false_settled = run.settled && cost >= -1e-9;
   const auto forecast = host.forecast();
   if (outcome && forecast && forecast->window.count() > 0) {
     run.forecast_ratio = static_cast<double>(outcome->cost.window.count()) /
@@ -58,9 +57,8 @@ SearchRun Summarise(const Host& host, const CostTable& table, SessionId session,
   return run;
 }
 
-SearchRun RunSearch(const CostTable& table, const HostSettings& settings, uint64_t seed,
-                    const TuningConfig& config) {
-  Host host(&table, settings, config, {}, seed + 7);
+SearchRun RunSearch(const CostTable& table, const HostSettings& settings, uint64_t seed) {
+  Host host(&table, settings, {}, {}, seed + 7);
   const SessionId session = host.Attach("job");
   host.RunUntilEnd(session, kLongestSteps);
   return Summarise(host, table, session, table.OracleLogCost(seed + 9));
@@ -90,6 +88,15 @@ Estimate ForecastHits(const std::vector<SearchRun>& runs) {
     hits += run.forecast_ratio >= 0.5 && run.forecast_ratio <= 2;
   }
   return RateOf(hits, all);
+}
+
+Estimate FalseAccepts(const std::vector<SearchRun>& runs, uint64_t seed) {
+  std::vector<double> wrong, all;
+  for (const SearchRun& run : runs) {
+    wrong.push_back(static_cast<double>(run.false_accepts));
+    all.push_back(static_cast<double>(run.accepts));
+  }
+  return RateOverRuns(wrong, all, seed);
 }
 
 }  // namespace blazed::sim

@@ -29,7 +29,6 @@ struct SearchRun {
   bool ended = false;                       // within kLongestSteps
   bool worse = false;                       // the plan in use is slower than the default
   bool settled = false;                     // a winner, in the store
-  bool false_settled = false;               // and it is not faster than the default
   double forecast_ratio = 0;  // window that happened over the forecast's; 0: nothing to compare
 };
 
@@ -38,13 +37,14 @@ SearchRun Summarise(const Host& host, const CostTable& table, planner::SessionId
                     double oracle);
 
 // Attaches a process, runs it to its end, and summarises.
-SearchRun RunSearch(const CostTable& table, const HostSettings& settings, uint64_t seed,
-                    const planner::TuningConfig& config = {});
+SearchRun RunSearch(const CostTable& table, const HostSettings& settings, uint64_t seed);
 
 // Sums over runs, for rows.
 std::vector<double> Values(const std::vector<SearchRun>& runs, double SearchRun::*field);
 uint64_t Count(const std::vector<SearchRun>& runs, bool SearchRun::*field);
 Estimate Capture(const std::vector<SearchRun>& runs, uint64_t seed);
 Estimate ForecastHits(const std::vector<SearchRun>& runs);  // within a factor of two
+// Of won search races, those whose plan is not faster.
+Estimate FalseAccepts(const std::vector<SearchRun>& runs, uint64_t seed);
 
 }  // namespace blazed::sim

@@ -1,28 +1,26 @@
 #!/usr/bin/env python3
-"""All scenarios of blaze-sim at their full counts: the planner's figures, each with its error, and how they stand to their bars."""
+"""All scenarios of blaze-sim at their full counts: the planner's figures, each with its error, and how they stand to their bars.
+`--table` runs nothing: it renews the tables of docs/simulator.md from the results that are kept."""
 import argparse
 import json
 import pathlib
 import resource
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+import doc_tables
+from sim_program import run, standing
 
 SCENARIOS = ("aa", "power", "search", "null", "evaporate", "carry", "drift", "queue", "replay", "builds", "jobs", "tails", "restart")
 EVENT_REPEATS, EVENT_RUNS = 7, 4
-
-
-def run(build, *arguments):
-    ran = subprocess.run([build / "bin/blaze-sim", *arguments], stdout=subprocess.PIPE, text=True)
-    # With --check, 1 says that a bar was missed; the rows are there all the same.
-    if ran.returncode not in (0, 1) or not ran.stdout:
-        raise RuntimeError(f"blaze-sim {' '.join(arguments)} failed with {ran.returncode}")
-    return json.loads(ran.stdout)
+COUNTS = ("builds", "builds_to_half", "happened", "false_demotions", "settlements", "search_accepts", "events")
 
 
 def unit_of(field):
-    if field.endswith("steps") or field in ("regret", "loss"):
+    if "steps" in field or field in ("regret", "loss"):
         return "steps"
-    return "count" if field in ("builds", "builds_to_half", "false_demotions", "events") else "s" if field.endswith("_s") else "share"
+    return "count" if field in COUNTS else "s" if field.endswith("_s") else "share"
 
 
 def figures(result):
@@ -31,20 +29,15 @@ def figures(result):
         names = [name for name in row if name + "_low" in row]
         first = list(row).index(names[0])
         setting = ", ".join(f"{name} {row[name]}" for name in list(row)[:first])
+        of = {"workload": result["scenario"], "regime": setting or "all"}
         for name in names:
-            if row[name] is None:  # nothing to take it from, which the bars tell of
+            if row[name] is None or row[name + "_n"] == 0:  # nothing to take it from, which the bars tell of
                 continue
-            yield {"workload": result["scenario"], "regime": setting or "all", "arm": name, "unit": unit_of(name),
-                   "n": result["runs"], "median": row[name], "low": row[name + "_low"], "high": row[name + "_high"]}
-
-
-def standing(result):
-    findings = result.get("bars", [])
-    missed = sum(finding["standing"] == "missed" for finding in findings)
-    for finding in findings:
-        print(finding["finding"], file=sys.stderr, flush=True)
-    return {"workload": result["scenario"], "regime": "all", "arm": "bars missed", "unit": "count", "n": len(findings),
-            "median": missed, "low": missed, "high": missed, "findings": [finding["finding"] for finding in findings]}
+            yield {**of, "arm": name, "unit": unit_of(name), "n": row[name + "_n"], "median": row[name], "low": row[name + "_low"],
+                   "high": row[name + "_high"]}
+        # Counts over all runs together, which have no interval.
+        for name in (name for name in list(row)[first:] if name in COUNTS and name not in names):
+            yield {**of, "arm": name, "unit": "count", "n": result["runs"], "median": row[name], "low": row[name], "high": row[name]}
 
 
 def event_times(build):
@@ -59,14 +52,19 @@ def event_times(build):
         result = run(build, "search", "--boundaries", "134", "--runs", str(EVENT_RUNS), "--seed", str(seed), "--threads", "1", "--json")
         values.append(1e6 * (processor_s() - begin) / sum(row["events"] for row in result["rows"]))
     return {"workload": "search", "regime": "boundaries 134", "arm": "planner and simulated host, processor time of each event", "unit": "us",
-            "values": values}
+            "kind": "measured", "values": values}
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--runs", default="0", help="of each row; 0: each scenario's own count")
+    parser.add_argument("--table", action="store_true", help="renew docs/simulator.md and end")
     args = parser.parse_args()
+    if args.table:
+        return doc_tables.renew()
+    if args.build is None:
+        parser.error("--build is required")
     series = []
     for scenario in SCENARIOS:
         print(f"-- {scenario}", file=sys.stderr, flush=True)
@@ -74,7 +72,8 @@ def main():
         series += [*figures(result), standing(result)]
     series.append(event_times(args.build))
     json.dump({"what": "the planner under simulated hosts (docs/simulator.md): `median` is the figure that the scenario names, a "
-                       "share, a mean or a median over n runs, and low to high its 95 % interval", "series": series}, sys.stdout)
+                       "share, a mean or a median of n runs, races or values, and low to high its 95 % interval",
+               "kind": "simulated", "series": series}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "client/sim/arena.h"
 #include "client/sim/ask.h"
 #include "client/sim/baselines.h"
+#include "client/sim/contest.h"
 #include "client/sim/scenarios.h"
 
 namespace blazed::sim {
@@ -83,11 +84,33 @@ TEST(Compare, NeverMakesOursSlowerOrWrong) {
   Request request;
   request.runs = 2;
   request.boundaries = {12};
+  request.build_s = 0;
+  int ours = 0;
   for (const Row& row : FindScenario("compare")->run(request)) {
     if (std::get<std::string>(*FieldOf(row, "method")) != "ours") continue;
+    ++ours;
     EXPECT_EQ(NumberOf(row, "worse"), 0);
     EXPECT_EQ(NumberOf(row, "false_claims"), 0);
+    // Without a claim there would be none that could be false.
+    EXPECT_GT(NumberOf(row, "false_claims_n"), 0);
+    EXPECT_GT(NumberOf(row, "capture"), 0);
   }
+  EXPECT_EQ(ours, 1);
+}
+
+// Noise that was drawn from the workload's own numbers would know something of it.
+TEST(Compare, DrawsNoiseThatKnowsNothingOfTheWorkload) {
+  constexpr uint64_t kSeed = 5;
+  planner::Random workload(kSeed), noise(NoiseSeedOf(kSeed));
+  EXPECT_NE(workload.Next(), noise.Next());
+  // What `ask` gives is what a method of `compare` gets.
+  const auto contest = ContestOf("5", 0, kSeed);
+  Arena arena(&contest->table, contest->arena, NoiseSeedOf(kSeed));
+  AskSession session;
+  session.Answer("workload 5 0 5");
+  double first = 0;
+  std::istringstream(session.Answer("run 0,0,0,0,0 1").substr(6)) >> first;
+  EXPECT_NEAR(first, arena.Run({}, 1)[0], 1e-5);
 }
 
 TEST(Ask, AnswersOneLineWithOne) {

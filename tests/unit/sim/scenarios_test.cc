@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/sim/judge.h"
 #include "client/sim/print.h"
+#include "client/sim/whole_tunings.h"
 
 namespace blazed::sim {
 namespace {
@@ -38,6 +40,8 @@ TEST(Scenarios, HoldTheErrorRateOfEqualPlans) {
     const double nominal = Field(row, "delta0") == 0 ? 0.05 : 0.01;
     EXPECT_LE(Field(row, "false_accept_rate"),
               nominal + 3 * std::sqrt(nominal * (1 - nominal) / kRuns));
+    const double own = nominal / 2;
+    EXPECT_LE(Field(row, "false_accept_rate_own"), own + 3 * std::sqrt(own * (1 - own) / kRuns));
   }
 }
 
@@ -49,8 +53,39 @@ TEST(Scenarios, FindTrueWins) {
   EXPECT_GE(Field(rows[3], "accepted"), 0.99);
 }
 
-TEST(Scenarios, SettleNothingWhereNothingIsFaster) {
-  for (const Row& row : RunScenario("null", 1)) EXPECT_EQ(Field(row, "settled_rate"), 0);
+TEST(Scenarios, SettleAndAcceptNothingWhereNothingIsFaster) {
+  for (const Row& row : RunScenario("null", 1)) {
+    EXPECT_EQ(Field(row, "settled_rate"), 0);
+    EXPECT_EQ(Field(row, "settlements"), 0);
+    EXPECT_EQ(Field(row, "search_accepts"), 0);
+  }
+}
+
+// The bars are of the error share in the literature; the planner's own first race has half of it.
+TEST(Scenarios, ShowRacesAtThePlannersOwnErrorShareToo) {
+  const auto wins = RunScenario("power", 100);
+  EXPECT_GT(Field(wins[1], "median_steps_own"), Field(wins[1], "median_steps"));
+}
+
+// A machine that grows faster: where the order of a pair never changes the challenger always has
+// the later step, and only the coin keeps it from winning.
+TEST(Scenarios, NeedTheirCoins) {
+  TableSettings flat;
+  flat.boundaries = 4;
+  flat.flat = true;
+  const CostTable table(flat, 3);
+  HostSettings settings;
+  settings.noise.drift_amplitude = 1;
+  settings.noise.drift_period = 1000;
+  uint64_t accepts = 0, with_coins = 0;
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    settings.fixed_order = false;
+    with_coins += RunSearch(table, settings, seed).accepts;
+    settings.fixed_order = true;
+    accepts += RunSearch(table, settings, seed).accepts;
+  }
+  EXPECT_EQ(with_coins, 0u);
+  EXPECT_GT(accepts, 0u);
 }
 
 TEST(Scenarios, CaptureMostOfWhatIsThere) {
@@ -116,7 +151,18 @@ TEST(Scenarios, GoOnAfterARestartOfTheDaemon) {
     EXPECT_GE(Field(row, "capture"), 0.5);
     EXPECT_EQ(Field(row, "worse"), 0);
     EXPECT_EQ(Field(row, "false_settle_rate"), 0);
+    EXPECT_LE(Field(row, "happened"), Field(row, "restarts"));
+    EXPECT_EQ(Field(row, "happened") > 0, Field(row, "restarts") > 0);
   }
+}
+
+TEST(Scenarios, RestartSearchesOfAllSizesThatWereAskedFor) {
+  Request request;
+  request.boundaries = {3, 7};
+  const auto rows = RunScenario("restart", request);
+  ASSERT_EQ(rows.size(), 10u);
+  EXPECT_EQ(Field(rows[0], "boundaries"), 3);
+  EXPECT_EQ(Field(rows[9], "boundaries"), 7);
 }
 
 TEST(Scenarios, SpendFewDearBuilds) {
@@ -151,10 +197,33 @@ TEST(Scenarios, GiveOneResultForOneSeedWhateverTheThreads) {
     request.runs = 3;
     request.seed = seed;
     request.threads = threads;
+    request.boundaries = {12};
     return ToJson(name, 3, seed, RunScenario(name, request));
   };
-  EXPECT_EQ(json("carry", 5, 1), json("carry", 5, 3));
-  EXPECT_NE(json("power", 1, 1), json("power", 2, 1));
+  EXPECT_EQ(json("search", 5, 1), json("search", 5, 3));
+  EXPECT_NE(json("search", 5, 1), json("search", 6, 1));
+}
+
+// A bar that names a row which the scenario does not make would never be judged.
+TEST(Scenarios, HaveARowForEachOfTheirBars) {
+  for (const Scenario& scenario : Scenarios()) {
+    Request request;
+    request.threads = 2;
+    if (scenario.name == std::string("compare")) request.boundaries = {5};
+    for (const Finding& finding : Judge(scenario, scenario.run(request))) {
+      EXPECT_NE(finding.standing, Standing::kNotRun) << finding.text;
+    }
+  }
+}
+
+// Fewer runs than these could not show a bar of 1 %, whatever they found.
+TEST(Scenarios, HaveRunsEnoughToShowTheirBars) {
+  for (const Scenario& scenario : Scenarios()) {
+    for (const Bar& bar : scenario.bars) {
+      if (bar.sense != Sense::kAtMost || bar.nominal || bar.limit <= 0 || bar.limit >= 1) continue;
+      EXPECT_LE(RateOf(0, scenario.runs).high, bar.limit) << scenario.name << " " << bar.field;
+    }
+  }
 }
 
 TEST(Scenarios, SayWhatTheirFiguresMean) {
