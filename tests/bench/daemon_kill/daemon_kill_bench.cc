@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/bench/daemon_kill/reattach.h"
+#include "tests/bench/support/child_process.h"
 #include "tests/fakes/private_daemon.h"
 #include "tests/fault/daemon/kill_rounds.h"
 
@@ -90,7 +91,9 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::atoi(argv[i + 1]);
     if (std::strcmp(argv[i], "--seed") == 0) seed = std::strtoull(argv[i + 1], nullptr, 10);
   }
-  if (argc % 2 == 1 && rounds > 0) return blazed::bench::Run(rounds, seed);
+  if (argc % 2 == 1 && rounds > 0) {
+    return blazed::bench::Guarded(argv[0], [&] { return blazed::bench::Run(rounds, seed); });
+  }
   std::fprintf(stderr, "usage: daemon_kill_bench [--build FOLDER] [--rounds N] [--seed N]\n");
   return 2;
 }

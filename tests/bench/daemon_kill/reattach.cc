@@ -1,11 +1,6 @@
 #include "tests/bench/daemon_kill/reattach.h"
 
-#include <unistd.h>
-
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include "tests/bench/support/child_process.h"
@@ -35,10 +30,7 @@ class TrainingHost {
   void TrainUntil(Done done) {
     const auto give_up = Clock::now() + kPatience;
     while (!done()) {
-      if (Clock::now() > give_up) {
-        std::fprintf(stderr, "daemon_kill_bench: waited in vain: %s\n", blz_reason(session_));
-        std::exit(1);
-      }
+      if (Clock::now() > give_up) Fail(std::string("waited in vain: ") + blz_reason(session_));
       host_.Step(session_);
     }
   }
@@ -61,7 +53,7 @@ class TrainingHost {
 std::vector<double> ReattachTimes(const std::string& folder, Ending ending, int restarts) {
   auto daemon = std::make_unique<fakes::PrivateDaemon>(folder);
   const std::string socket = daemon->socket();
-  if (!daemon->WaitReady()) std::exit(1);
+  if (!daemon->WaitReady()) Fail("the daemon did not start: " + daemon->Log());
   TrainingHost host(socket);
   std::vector<double> took;
   for (int i = 0; i < restarts; ++i) {

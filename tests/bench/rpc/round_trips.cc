@@ -2,11 +2,10 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <cstdio>
-#include <cstdlib>
-
+#include "blazed/v1/history.grpc.pb.h"
 #include "blazed/v1/tuner.grpc.pb.h"
 #include "echo.grpc.pb.h"
+#include "tests/bench/support/child_process.h"
 
 namespace blazed::bench {
 namespace {
@@ -56,19 +55,16 @@ class EchoStreamTrip final : public RoundTrip {
 
 class DaemonUnaryTrip final : public RoundTrip {
  public:
-  explicit DaemonUnaryTrip(const std::string& socket) : stub_(OwnChannel(socket)) {
-    request_.set_session(std::string(16, '\x7f'));
-  }
+  explicit DaemonUnaryTrip(const std::string& socket) : stub_(OwnChannel(socket)) {}
   bool Once() override {
     grpc::ClientContext context;
     context.AddMetadata("blazed-protocol", "1");
-    v1::GetReportReply reply;
-    return stub_.GetReport(&context, request_, &reply).error_code() == grpc::StatusCode::NOT_FOUND;
+    v1::GetStatusReply reply;
+    return stub_.GetStatus(&context, {}, &reply).ok() && reply.store_state() == "ok";
   }
 
  private:
-  v1::Tuner::Stub stub_;
-  v1::GetReportRequest request_;
+  v1::History::Stub stub_;
 };
 
 class DaemonStreamTrip final : public RoundTrip {
@@ -85,8 +81,7 @@ class DaemonStreamTrip final : public RoundTrip {
     hello->set_shim_version("0.1.0");
     hello->set_device("cpu");
     if (!stream_->Write(message) || !stream_->Read(&reply_) || !reply_.has_welcome()) {
-      std::fprintf(stderr, "rpc_bench: attach: %s\n", stream_->Finish().error_message().c_str());
-      std::exit(1);
+      Fail("attach: " + stream_->Finish().error_message());
     }
   }
   ~DaemonStreamTrip() override {

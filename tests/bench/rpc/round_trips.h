@@ -16,8 +16,7 @@ class RoundTrip {
 
 std::unique_ptr<RoundTrip> EchoUnary(const std::string& socket);
 std::unique_ptr<RoundTrip> EchoStream(const std::string& socket);
-// Tuner.GetReport of a token nobody holds: identity, control strand and back; answered with
-// NOT_FOUND.
+// History.GetStatus, as `blazectl status` asks: identity, control strand, a reader of the store.
 std::unique_ptr<RoundTrip> DaemonUnary(const std::string& socket);
 // On an attached session an answer to nothing, which the control strand answers with Refused.
 std::unique_ptr<RoundTrip> DaemonStream(const std::string& socket);

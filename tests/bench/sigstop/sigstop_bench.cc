@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -45,16 +44,11 @@ blz_status_info StatusOf(blz_session* session) {
   return status;
 }
 
-[[noreturn]] void Die(const char* why) {
-  std::fprintf(stderr, "sigstop_bench: %s\n", why);
-  std::exit(1);
-}
-
 // Trains until the daemon has directed something, so that it is stopped in the middle of its work.
 void TrainIntoTheSearch(EvenHost& host, blz_session* session) {
   const auto give_up = Clock::now() + kSearchWithin;
   while (StatusOf(session).units == 0) {
-    if (Clock::now() > give_up) Die(blz_reason(session));
+    if (Clock::now() > give_up) Fail(blz_reason(session));
     host.Step(session);
   }
 }
@@ -98,8 +92,8 @@ int Run(const std::string& build) {
   const blz_host_ops ops = host.Ops();
   std::array<blz_session*, kArms> sessions{};
   const blz_options off = host.Options(daemon.nowhere()), on = host.Options(daemon.socket());
-  if (blz_attach(&off, &ops, &sessions[kNoDaemon]) != BLZ_OFF) Die("attached where no daemon is");
-  if (blz_attach(&on, &ops, &sessions[kStopped]) != BLZ_OK) Die(blz_reason(sessions[kStopped]));
+  if (blz_attach(&off, &ops, &sessions[kNoDaemon]) != BLZ_OFF) Fail("attached where no daemon is");
+  if (blz_attach(&on, &ops, &sessions[kStopped]) != BLZ_OK) Fail(blz_reason(sessions[kStopped]));
   host.Describe(sessions[kNoDaemon], 4);
   host.Describe(sessions[kStopped], 4);
   TrainIntoTheSearch(host, sessions[kStopped]);

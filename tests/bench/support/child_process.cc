@@ -2,30 +2,47 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 #include <thread>
-
-extern char** environ;
 
 namespace blazed::bench {
 namespace {
 
-[[noreturn]] void Die(const std::string& why) {
-  std::fprintf(stderr, "bench: %s\n", why.c_str());
-  std::exit(1);
+constexpr int kCannotStart = 127;
+
+// Between fork and exec: nothing here may allocate or lock.
+[[noreturn]] void Become(char* const* argv, const char* log, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const bool alone = getppid() != parent;  // it ended before it was asked for
+  if (!alone && out >= 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2) execv(argv[0], argv);
+  _exit(kCannotStart);
 }
 
 }  // namespace
+
+void Fail(const std::string& why) { throw std::runtime_error(why); }
+
+int Guarded(const char* bench, const std::function<int()>& run) {
+  try {
+    return run();
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "%s: %s\n", bench, failure.what());
+    return 1;
+  }
+}
 
 bool Listens(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -42,13 +59,13 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::s
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  const int failed = posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) Die("cannot start " + command[0] + ": " + std::strerror(failed));
+  if (access(argv[0], X_OK) != 0) {
+    Fail("cannot start " + command[0] + ": " + std::strerror(errno));
+  }
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) Become(argv.data(), log.c_str(), parent);
+  if (pid_ < 0) Fail("cannot start " + command[0] + ": " + std::strerror(errno));
 }
 
 ChildProcess::~ChildProcess() {
@@ -58,7 +75,7 @@ ChildProcess::~ChildProcess() {
 
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "blazed-bench-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) Die("cannot make a temporary folder");
+  if (mkdtemp(pattern.data()) == nullptr) Fail("cannot make a temporary folder");
   path_ = pattern;
 }
 
@@ -72,7 +89,7 @@ void AwaitListener(const std::string& socket) {
     if (Listens(socket)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  Die("nobody listens at " + socket);
+  Fail("nobody listens at " + socket);
 }
 
 BenchDaemon::BenchDaemon(const std::string& build)
@@ -82,7 +99,9 @@ BenchDaemon::BenchDaemon(const std::string& build)
 }
 
 int RunWithBuild(int argc, char** argv, int (*run)(const std::string& build)) {
-  if (argc == 3 && std::strcmp(argv[1], "--build") == 0) return run(argv[2]);
+  if (argc == 3 && std::strcmp(argv[1], "--build") == 0) {
+    return Guarded(argv[0], [&] { return run(argv[2]); });
+  }
   std::fprintf(stderr, "usage: %s --build FOLDER\n", argv[0]);
   return 2;
 }

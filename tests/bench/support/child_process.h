@@ -1,16 +1,26 @@
-// A program started and ended with its owner, and a folder that goes with the bench.
+// A program started and ended with its owner, and a folder that goes with the bench. What goes
+// wrong is thrown, so that owners unwind on the way to `main`: an exit in the middle would leave
+// the daemon running and its folder behind.
 #pragma once
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace blazed::bench {
 
+// Throws what Guarded says.
+[[noreturn]] void Fail(const std::string& why);
+
+// The inside of a bench's `main`: what `run` gives, or 1 and a sentence where it failed.
+int Guarded(const char* bench, const std::function<int()>& run);
+
+// Ends with its owner, and also with the thread that started it, however that ends.
 class ChildProcess {
  public:
-  // Its output goes to `log`. Ends the bench where the program cannot start.
+  // Its output goes to `log`. Fails where the program cannot start.
   ChildProcess(const std::vector<std::string>& command, const std::string& log);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -35,7 +45,7 @@ class TemporaryFolder {
 // Whether somebody listens on the socket.
 bool Listens(const std::string& socket);
 
-// Waits until somebody listens on the socket; ends the bench after half a minute.
+// Waits until somebody listens on the socket; fails after half a minute.
 void AwaitListener(const std::string& socket);
 
 // A daemon of this build with a store of its own that listens once constructed.
