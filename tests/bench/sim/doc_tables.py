@@ -101,11 +101,12 @@ def losses_of(groups):
     if ours["wall"]["median"] > HORIZON:
         yield f"doing nothing: the job takes {shown(ours['wall'])}"
     seen = set()
+    everything = next(iter(groups))
     for workloads, methods in groups.items():
         for text in better_than(methods["ours"], {name: of for name, of in methods.items() if name != "ours"}):
             name = text.partition(":")[0]
             if name not in seen:
-                yield text + (f", on {workloads}" if len(groups) > 1 else "")
+                yield text + (f", on {workloads}" if workloads != everything else "")
             seen.add(name)
 
 
