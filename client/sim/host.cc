@@ -40,16 +40,19 @@ Host::Host(const CostTable* table, HostSettings settings, TuningConfig config, T
       tuning_(std::make_unique<Tuning>(table->spec(), Contract::kRounding, config,
                                        std::move(memory))) {}
 
-SessionId Host::Attach(const std::string& process, Mode mode) {
+SessionId Host::Attach(const std::string& process, Mode mode, const std::string& device) {
   const SessionId id = next_session_++;
   Client& c = clients_[id];
   c.process = process;
+  c.clock_ns = now_ns_;
   c.noise = std::make_unique<StepNoise>(settings_.noise, random_.Next());
   c.variants[kDefaultVariant] = {};
   const uint64_t salt = processes_[process].salt;
   SessionReady ready;
   ready.session = id;
   ready.process = process;
+  ready.device = device;
+  ready.job = process;
   ready.mode = mode;
   ready.seed = random_.Next();
   ready.default_signature = table_->Signature({}, salt);
@@ -79,6 +82,10 @@ void Host::Send(EventBody body) {
 }
 
 void Host::Answer(EventBody body) {
+  if (among_others_ != nullptr) {
+    among_others_->answers.push_back(std::move(body));
+    return;
+  }
   if (bend && !bend(body)) return;
   Send(std::move(body));
 }
@@ -107,6 +114,7 @@ void Host::Take(const std::vector<Action>& actions) {
       if (const auto it = clients_.find(a->session); it != clients_.end()) it->second.ended = true;
     }
     if (const auto* a = std::get_if<Settle>(&action)) {
+      store_due_ns_ = now_ns_ + 2 * settings_.step_ns;
       if (store_fails) {
         answers_.push_back(SettlementFailed{a->request, "disk full"});
       } else {
@@ -284,31 +292,70 @@ void Host::TickIfDue() {
   Send(Tick{});
 }
 
+void Host::AnswerStore() {
+  while (!answers_.empty()) {
+    const EventBody body = answers_.front();
+    answers_.pop_front();
+    Send(body);
+  }
+}
+
+void Host::Turn(SessionId id) {
+  const auto it = clients_.find(id);
+  StepNs(id, it->second, it->second.in_use);
+  while (!it->second.inbox.empty()) {
+    const Action action = it->second.inbox.front();
+    it->second.inbox.pop_front();
+    Do(id, it->second, action);
+    if (std::holds_alternative<RunPairs>(action)) break;
+  }
+}
+
+// Jobs run at the same time: whose clock is behind comes next. What he answers is heard once all
+// others have come as far.
+void Host::TurnAmongOthers() {
+  const auto behind = std::min_element(
+      clients_.begin(), clients_.end(),
+      [](const auto& a, const auto& b) { return a.second.clock_ns < b.second.clock_ns; });
+  const SessionId id = behind->first;
+  Client& c = behind->second;
+  now_ns_ = std::max(now_ns_, c.clock_ns);
+  while (!c.answers.empty()) {
+    const EventBody body = c.answers.front();
+    c.answers.pop_front();
+    Answer(body);
+    if (!clients_.contains(id)) return;
+  }
+  if (now_ns_ >= store_due_ns_) AnswerStore();
+  TickIfDue();
+  const double began = now_ns_;
+  among_others_ = &c;
+  StepNs(id, c, c.in_use);
+  if (!c.inbox.empty()) {
+    const Action action = c.inbox.front();
+    c.inbox.pop_front();
+    Do(id, c, action);
+  }
+  among_others_ = nullptr;
+  c.clock_ns = now_ns_;
+  now_ns_ = began;
+}
+
 bool Host::RunUntilEnd(SessionId session, uint64_t steps) {
   const uint64_t limit = steps_ + steps;
-  while (steps_ < limit) {
-    std::vector<SessionId> ids;
-    for (const auto& [id, c] : clients_) ids.push_back(id);
-    for (SessionId id : ids) {
-      const auto it = clients_.find(id);
-      if (it == clients_.end()) continue;
-      StepNs(id, it->second, it->second.in_use);
-      while (!it->second.inbox.empty()) {
-        const Action action = it->second.inbox.front();
-        it->second.inbox.pop_front();
-        Do(id, it->second, action);
-        if (std::holds_alternative<RunPairs>(action)) break;
-      }
+  for (auto& [id, c] : clients_) c.clock_ns = std::max(c.clock_ns, now_ns_);
+  while (steps_ < limit && !clients_.empty()) {
+    if (clients_.size() == 1 && clients_.begin()->second.answers.empty()) {
+      Turn(clients_.begin()->first);
+      AnswerStore();
+      TickIfDue();
+    } else {
+      TurnAmongOthers();
     }
-    while (!answers_.empty()) {
-      const EventBody body = answers_.front();
-      answers_.pop_front();
-      Send(body);
-    }
-    TickIfDue();
     const auto it = clients_.find(session);
     if (it == clients_.end()) return false;
-    if (it->second.ended && it->second.inbox.empty()) return true;
+    const Client& c = it->second;
+    if (c.ended && c.inbox.empty() && c.answers.empty()) return true;
   }
   return false;
 }
@@ -370,17 +417,14 @@ void Host::Serve(SessionId session, uint64_t steps) {
     const auto it = clients_.find(session);
     if (it == clients_.end()) return;
     Client& c = it->second;
+    for (EventBody& late : std::exchange(c.answers, {})) Answer(std::move(late));
     ServeStep(session, c);
     while (!c.inbox.empty()) {
       const Action action = c.inbox.front();
       c.inbox.pop_front();
       Do(session, c, action);
     }
-    while (!answers_.empty()) {
-      const EventBody body = answers_.front();
-      answers_.pop_front();
-      Send(body);
-    }
+    AnswerStore();
     TickIfDue();
   }
 }

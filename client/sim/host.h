@@ -43,8 +43,10 @@ class Host {
   Host(const CostTable* table, HostSettings settings, planner::TuningConfig config,
        planner::TuningMemory memory, uint64_t seed);
 
-  // Attaches a process; sessions of one process string share process effects.
-  planner::SessionId Attach(const std::string& process, planner::Mode mode = planner::Mode::kTune);
+  // Attaches a process; sessions of one process string share process effects. No device: unknown,
+  // so that the planner takes no pairs of it for another session's race.
+  planner::SessionId Attach(const std::string& process, planner::Mode mode = planner::Mode::kTune,
+                            const std::string& device = "");
   void Detach(planner::SessionId session);
   // Everything runs as something else in this process: its signatures differ from other processes'.
   void SetSalt(const std::string& process, uint64_t salt) { processes_[process].salt = salt; }
@@ -105,6 +107,8 @@ class Host {
     std::unique_ptr<StepNoise> noise, device_noise;
     std::unique_ptr<LaunchQueue> queue;
     planner::SessionReady ready;
+    double clock_ns = 0;                     // its own, where several run at a time
+    std::deque<planner::EventBody> answers;  // of what it did until then
   };
 
   void Take(const std::vector<planner::Action>& actions);
@@ -122,6 +126,9 @@ class Host {
   planner::TuningMemory Remembered(Restart how) const;
   void Answer(planner::EventBody body);
   void TickIfDue();
+  void Turn(planner::SessionId id);
+  void TurnAmongOthers();
+  void AnswerStore();
 
   const CostTable* table_;
   HostSettings settings_;
@@ -144,6 +151,8 @@ class Host {
   std::optional<planner::ForecastRecord> forecast_;
   std::optional<planner::DriftTimer> drift_;
   std::deque<planner::EventBody> answers_;
+  double store_due_ns_ = 0;  // when the store's answers are there, where several run at a time
+  Client* among_others_ = nullptr;  // whose turn it is while several run at a time
 };
 
 }  // namespace blazed::sim

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "daemon/planner/race.h"
 
@@ -20,9 +21,17 @@ double OwnAlpha();
 planner::RaceTerms TermsOf(double delta0, double beta, uint64_t max_pairs,
                            double alpha = kBarAlpha);
 
-// A fair coin says which step of a pair is the challenger's; it is faster by `gain` in log time.
-// Runs the race to its end or for `max_steps`; the steps it took. The scale is filled with 16 pairs
-// before.
+// One job at a race: its machine, and what the challenger saves there, in log time.
+struct Racer {
+  NextPair next;
+  double gain = 0;
+};
+
+// All jobs run at a time, a pair each. A fair coin of the job says which step of a pair is the
+// challenger's. Runs the race to its end or until each job has run `max_steps`; the steps that each
+// has run. Every job's scale is filled with 16 pairs before.
+uint64_t DriveRace(planner::Race& race, const std::vector<Racer>& racers, uint64_t max_steps,
+                   uint64_t seed);
 uint64_t DriveRace(planner::Race& race, double gain, uint64_t max_steps, uint64_t seed,
                    const NextPair& next);
 

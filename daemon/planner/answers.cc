@@ -80,13 +80,19 @@ void Tuning::State::JudgeBuild(Session& s, Variant& v, const VariantBuilt& event
   if (event.signature == kNoDigest) {
     return FailVariant(s, v.id, Verdict::kInconclusive, "the host named no signature of its run");
   }
-  record.signature = event.signature;
+  if (s.role != Role::kWaiting) record.signature = event.signature;
   v.stage = VariantStage::kBuilt;
   ConfirmBuild(s, v);
 }
 
 // A stored plan is compared with its settlement instead; a rebuilt one with itself.
 void Tuning::State::ConfirmBuild(Session& s, Variant& v) {
+  if (s.role == Role::kWaiting) {
+    if (!SameAsLead(s, v.plan)) {
+      FailVariant(s, v.id, Verdict::kProposed, "the plan runs as something else here");
+    }
+    return;
+  }
   if (s.role == Role::kServing || v.id == s.rebuilding) {
     if (v.signature == s.ready.default_signature) {
       FailVariant(s, v.id, Verdict::kNotHonoured, "runs the same as the default plan");
@@ -125,13 +131,14 @@ void Tuning::State::On(const ProbeDone& event) {
   campaign_.ledger.AddProbe(event.probe_ns);
   s->probe_ns = std::min(event.probe_ns, kLongestUnitNs);
   const Plan plan = v->plan;
+  const bool helps = s->role == Role::kWaiting;  // then the plan's own row is the exploring job's
   PlanRecord& record = RecordOf(plan);
   record.has_comparison = true;
-  record.comparison = event.summary;
+  if (!helps) record.comparison = event.summary;
   Emit(KeepProbe{event.session, plan, event.summary, event.probe_ns});
   const uint32_t needed = s->burst ? 1 : config_.probe_batches;
   const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
-  campaign_.rejected_in_row = answer.passed ? 0 : campaign_.rejected_in_row + 1;
+  if (!helps) campaign_.rejected_in_row = answer.passed ? 0 : campaign_.rejected_in_row + 1;
   if (answer.passed) {
     v->stage = VariantStage::kProven;
     if (record.verdict == Verdict::kProposed) Judge(plan, Verdict::kProven, {});
@@ -177,6 +184,10 @@ void Tuning::State::On(const LeaseExpired& event) {
 void Tuning::State::LeaseFailed(Session& s, const std::string& why) {
   if (++s.expired_in_row < kExpiredLimit) return;
   s.expired_in_row = 0;
+  if (s.role == Role::kWaiting) {
+    s.silent = true;
+    return SitOut(s, why);
+  }
   if (s.burst) return EndBurst(s, RaceOutcome::kUndecided, why);
   if (s.role == Role::kServing) return ServeMissed(s, why);
   if (s.role == Role::kExploring) EndUndecided(s, why);

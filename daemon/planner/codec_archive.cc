@@ -135,8 +135,11 @@ std::string ToText(const std::vector<UnitTime>& value) {
 std::string ToText(const std::vector<PairSample>& value) {
   return JoinText(value, [](const PairSample& p) {
     const int bits = (p.challenger_first ? 1 : 0) + (p.excluded ? 2 : 0) + (p.aborted ? 4 : 0);
-    return FormatNumber(p.champion_ns) + "/" + FormatNumber(p.challenger_ns) + "/" +
-           FormatNumber(bits);
+    std::string text = FormatNumber(p.champion_ns) + "/" + FormatNumber(p.challenger_ns) + "/" +
+                       FormatNumber(bits);
+    if (p.session == 0) return text;
+    text += '/';
+    return text += FormatNumber(p.session);
   });
 }
 
@@ -211,7 +214,8 @@ bool FromText(std::string_view text, std::vector<UnitTime>& value) {
 bool FromText(std::string_view text, std::vector<PairSample>& value) {
   return ParseList(text, value, [](const auto& parts, PairSample& p) {
     int bits = 0;
-    if (parts.size() != 3 || !FromText(parts[0], p.champion_ns) ||
+    if (parts.size() == 4 && (!FromText(parts[3], p.session) || p.session == 0)) return false;
+    if (parts.size() < 3 || parts.size() > 4 || !FromText(parts[0], p.champion_ns) ||
         !FromText(parts[1], p.challenger_ns) || !FromText(parts[2], bits)) {
       return false;
     }

@@ -77,7 +77,7 @@ void Visit(A& a, TuningConfig& v) {
   a("alpha", v.alpha), a("beta", v.beta), a("verify_beta", v.verify_beta);
   a("delta0", v.delta0), a("delta1", v.delta1), a("probe_batches", v.probe_batches);
   a("max_variants", v.max_live_variants), a("max_pairs", v.max_pairs_per_race);
-  a("max_window", v.max_window);
+  a("max_window", v.max_window), a("share_device", v.share_device);
 }
 template <class A>
 void Visit(A& a, TuningMemory& v) {
@@ -104,6 +104,7 @@ void Visit(A& a, SessionReady& v) {
   a("default_step_ns", v.default_step_ns), a("default_build_ns", v.default_build_ns);
   a("tune_until_steps", v.tune_until_steps), a("tune_until", v.tune_until);
   a("first_directive", v.first_directive), a("first_variant", v.first_variant);
+  a("device", v.device), a("job", v.job);
 }
 template <class A>
 void Visit(A& a, SessionGone& v) {

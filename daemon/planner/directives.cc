@@ -80,6 +80,12 @@ void Tuning::State::IssueLease(Session& s, LeasePurpose purpose, VariantId champ
   open.champion = champion;
   open.challenger = challenger;
   open.discard = discard;
+  open.deadline = run.deadline;
+  const Session* racer = s.race ? &s : Lead();
+  if (purpose == LeasePurpose::kRace && racer != nullptr && racer->race) {
+    open.race = racer->race->id();
+    open.of_kind = racer->race->terms().kind;
+  }
   for (VariantId used : {champion, challenger}) {
     if (Variant* v = s.Find(used)) v->last_used = ++s.clock;
   }

@@ -12,6 +12,13 @@ void ClippedBet::AddScore(double score) {
   ++count_;
 }
 
+ClippedBet ClippedBet::Without(const ClippedBet& part) const {
+  ClippedBet rest = *this;
+  for (size_t j = 0; j < kBets.size(); ++j) rest.log_[j] -= part.log_[j];
+  rest.count_ -= part.count_;
+  return rest;
+}
+
 double ClippedBet::LogE() const {
   const double top = *std::max_element(log_.begin(), log_.end());
   double sum = 0;

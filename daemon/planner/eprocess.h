@@ -24,6 +24,8 @@ class ClippedBet {
   void Add(double x, double scale) { AddScore(ClippedScore(x, scale)); }
   void AddScore(double score);  // -1 for a challenger that was cut short
   double LogE() const;          // log of the mixture over kBets
+  // The bet on the pairs that `part` does not hold; it holds pairs of this bet only.
+  ClippedBet Without(const ClippedBet& part) const;
   uint64_t count() const { return count_; }
 
  private:

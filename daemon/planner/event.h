@@ -30,6 +30,8 @@ struct SessionReady {
   // their ids, so the shell starts these above every id that an earlier tuning gave to the session.
   DirectiveId first_directive = 1;
   VariantId first_variant = 1;
+  std::string device;  // where its steps run: same string, same device; empty: unknown
+  std::string job;     // as people call it; may be empty
   bool operator==(const SessionReady&) const = default;
 };
 

@@ -297,7 +297,7 @@ bool Tuning::State::LookedAtWhatIsThere() const {
 
 // Freezes the session with what is in use; the next process goes on from the campaign.
 void Tuning::State::EndUndecided(Session& s, const std::string& why) {
-  if (s.race) {
+  if (!HandOver(s) && s.race) {
     s.race->Abandon(why);
     CloseRace(s);
   }

@@ -112,6 +112,7 @@ void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
                                 const std::string& reason) {
   const Variant* v = s.Find(id);
   if (v == nullptr) return;
+  if (s.role == Role::kWaiting) return FailForHelp(s, *v, reason);
   const Plan plan = v->plan;
   Judge(plan, verdict, reason);
   if (verdict != Verdict::kNotHonoured && verdict != Verdict::kDuplicate) campaign_.broken = true;

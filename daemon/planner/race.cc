@@ -28,6 +28,15 @@ uint64_t PairCap(double alpha, double delta0, double delta1, double scale, uint6
   return static_cast<uint64_t>(std::clamp(std::ceil(pairs), least, static_cast<double>(limit)));
 }
 
+double MedianError(const std::vector<double>& ratios) {
+  if (ratios.empty()) return 0;
+  const double centre = Median(ratios);
+  std::vector<double> sizes;
+  for (double r : ratios) sizes.push_back(std::fabs(r - centre));
+  // Standard error of a median under normal noise: sqrt(pi/2) sd / sqrt(n), sd by the MAD.
+  return 1.2533 * 1.4826 * Median(sizes) / std::sqrt(static_cast<double>(ratios.size()));
+}
+
 Race::Race(RaceId id, RaceTerms terms, Plan champion, Plan challenger, Moment started)
     : id_(id),
       terms_(terms),
@@ -35,26 +44,37 @@ Race::Race(RaceId id, RaceTerms terms, Plan champion, Plan challenger, Moment st
       challenger_(std::move(challenger)),
       started_(started) {}
 
-void Race::Add(const PairSample& pair, double scale) {
+void Race::Add(const PairSample& pair, double scale, SessionId job) {
   if (ended_) return;
   pairs_.push_back(pair);
+  pairs_.back().session = job;
   if (pair.excluded) return EndAtLimit();
   if (pair.aborted) {
-    accept_.AddScore(-1);
-    drop_.AddScore(+1);
-    ratios_.push_back(kAbortedRatio);
-    scales_.push_back(scale);
+    Count(kAbortedRatio, scale, -1, +1, job);
     Decide(true);
     return;
   }
   const double ratio = LogRatio(pair);
-  accept_.Add(ratio - terms_.delta0, scale);
-  drop_.Add(terms_.delta1 - ratio, scale);
-  ratios_.push_back(ratio);
-  scales_.push_back(scale);
+  Count(ratio, scale, ClippedScore(ratio - terms_.delta0, scale),
+        ClippedScore(terms_.delta1 - ratio, scale), job);
   // Later the e-processes have said as much already, and a long race through a noisy hour meets two
   // such pairs by chance.
   Decide(counted() <= kEarlyPairs && ratio < -kFarSlower * scale);
+}
+
+// `accept` and `drop`: the pair's scores in the two bets.
+void Race::Count(double ratio, double scale, double accept, double drop, SessionId job) {
+  accept_.AddScore(accept);
+  drop_.AddScore(drop);
+  parts_.Add(job, accept);
+  ratios_.push_back(ratio);
+  scales_.push_back(scale);
+  givers_.push_back(job);
+}
+
+// No single job carries a win; what settles is held up by the others as well.
+bool Race::Shared() const {
+  return parts_.Balanced() && (terms_.kind != RaceKind::kReplication || parts_.Backed(accept_));
 }
 
 void Race::Decide(bool far_slower) {
@@ -62,7 +82,8 @@ void Race::Decide(bool far_slower) {
   // Once over its bound the evidence stands (Ville's inequality is about the supremum).
   won_ = won_ || accept_.LogE() >= std::log(1 / terms_.alpha);
   if (won_) {
-    if (counted() < std::min(terms_.least_pairs, terms_.max_pairs)) return EndAtLimit();
+    const bool enough = counted() >= std::min(terms_.least_pairs, terms_.max_pairs);
+    if (!enough || !Shared()) return EndAtLimit();
     End(RaceOutcome::kWon, "faster by more than the least gain that counts");
   } else if (drop_.LogE() >= std::log(1 / terms_.beta)) {
     End(RaceOutcome::kLost, "the gain is smaller than what is looked for");
@@ -78,8 +99,11 @@ void Race::Decide(bool far_slower) {
 // ever.
 void Race::EndAtLimit() {
   if (counted() < terms_.max_pairs && pairs_.size() < 2 * terms_.max_pairs) return;
-  End(won_ ? RaceOutcome::kWon : RaceOutcome::kUndecided,
-      (won_ ? "faster, with " : "inside the noise after ") + Counted(counted(), "pair"));
+  const char* how = !won_      ? "inside the noise after "
+                    : Shared() ? "faster, with "
+                               : "faster in one job and not in the others, with ";
+  End(won_ && Shared() ? RaceOutcome::kWon : RaceOutcome::kUndecided,
+      how + Counted(counted(), "pair"));
 }
 
 void Race::End(RaceOutcome outcome, const std::string& reason) {
@@ -99,29 +123,34 @@ double Race::RecentEstimate() const {
   return Median({ratios_.end() - static_cast<std::ptrdiff_t>(count), ratios_.end()});
 }
 
-double Race::StandardError() const {
-  if (ratios_.empty()) return 0;
-  const double centre = Median(ratios_);
-  std::vector<double> sizes;
-  for (double r : ratios_) sizes.push_back(std::fabs(r - centre));
-  // Standard error of a median under normal noise: sqrt(pi/2) sd / sqrt(n), sd by the MAD.
-  return 1.2533 * 1.4826 * Median(sizes) / std::sqrt(static_cast<double>(ratios_.size()));
+double Race::StandardError() const { return MedianError(ratios_); }
+
+std::vector<double> Race::RatiosOf(SessionId job) const {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < ratios_.size(); ++i) {
+    if (givers_[i] == job) ratios.push_back(ratios_[i]);
+  }
+  return ratios;
 }
 
-double Race::MedianChampionNs() const {
+// Devices differ in level, so times of several jobs have no common median.
+double Race::MedianNs(double PairSample::*arm, SessionId job) const {
+  const bool all = parts_.GivenBy(job) == 0;
   std::vector<double> times;
   for (const PairSample& p : pairs_) {
-    if (!p.excluded && p.champion_ns > 0) times.push_back(p.champion_ns);
+    const bool cut_short = arm == &PairSample::challenger_ns && p.aborted;
+    if (p.excluded || cut_short || p.*arm <= 0) continue;
+    if (all || p.session == job) times.push_back(p.*arm);
   }
   return Median(times);
 }
 
-double Race::MedianChallengerNs() const {
-  std::vector<double> times;
-  for (const PairSample& p : pairs_) {
-    if (!p.excluded && !p.aborted) times.push_back(p.challenger_ns);
-  }
-  return Median(times);
+double Race::MedianChampionNs(SessionId job) const {
+  return MedianNs(&PairSample::champion_ns, job);
+}
+
+double Race::MedianChallengerNs(SessionId job) const {
+  return MedianNs(&PairSample::challenger_ns, job);
 }
 
 RaceRecord Race::Record(SessionId session, Moment ended) const {
@@ -142,6 +171,9 @@ RaceRecord Race::Record(SessionId session, Moment ended) const {
   // Without a counted pair nothing is refuted, so both ends are open.
   record.effect = ConfidenceInterval(ratios_, scales_, terms_.interval_alpha);
   record.pairs = pairs_;
+  for (PairSample& pair : record.pairs) {
+    if (pair.session == session) pair.session = 0;
+  }
   record.started = started_;
   record.ended = ended;
   return record;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/planner/eprocess.h"
+#include "daemon/planner/race_parts.h"
 #include "daemon/planner/types.h"
 
 namespace blazed::planner {
@@ -34,6 +35,9 @@ double SplitAlpha(double alpha, uint64_t j);
 // min(limit, max(64, 4 ln(6/alpha) (s/(delta1-delta0))^2)).
 uint64_t PairCap(double alpha, double delta0, double delta1, double scale, uint64_t limit);
 
+// Standard error of the median of log ratios.
+double MedianError(const std::vector<double>& ratios);
+
 class Race {
  public:
   Race(RaceId id, RaceTerms terms, Plan champion, Plan challenger, Moment started);
@@ -43,8 +47,12 @@ class Race {
   const Plan& champion() const { return champion_; }
   const Plan& challenger() const { return challenger_; }
 
-  // Counts one pair under the scale that held before it. After the end pairs are kept out.
-  void Add(const PairSample& pair, double scale);
+  // Counts one pair under the scale that held before it. After the end pairs are kept out. Pairs of
+  // several jobs come in the order in which they were completed.
+  void Add(const PairSample& pair, double scale, SessionId job = 0);
+  // The job gives no further pairs.
+  void Leave(SessionId job) { parts_.Leave(job); }
+  const RaceParts& parts() const { return parts_; }
   // Ends the race as undecided for a reason outside of its pairs.
   void Abandon(const std::string& reason);
 
@@ -56,14 +64,20 @@ class Race {
   // The same of the last 63 pairs: what the next pair's residual is taken against.
   double RecentEstimate() const;
   double StandardError() const;
-  double MedianChampionNs() const;
-  double MedianChallengerNs() const;
+  // Log ratios of one job's counted pairs.
+  std::vector<double> RatiosOf(SessionId job) const;
+  // On the device of one job; of all pairs where it gave none.
+  double MedianChampionNs(SessionId job = 0) const;
+  double MedianChallengerNs(SessionId job = 0) const;
 
   RaceRecord Record(SessionId session, Moment ended) const;
 
  private:
+  void Count(double ratio, double scale, double accept, double drop, SessionId job);
   void Decide(bool far_slower);
+  bool Shared() const;
   void EndAtLimit();
+  double MedianNs(double PairSample::*arm, SessionId job) const;
   void End(RaceOutcome outcome, const std::string& reason);
 
   RaceId id_;
@@ -71,9 +85,11 @@ class Race {
   Plan champion_, challenger_;
   Moment started_;
   ClippedBet accept_, drop_;
+  RaceParts parts_;
   std::vector<PairSample> pairs_;
   std::vector<double> ratios_,
-      scales_;  // of counted pairs; an aborted one has a ratio of kAbortedRatio
+      scales_;                     // of counted pairs; an aborted one has a ratio of kAbortedRatio
+  std::vector<SessionId> givers_;  // of counted pairs
   uint32_t far_slower_ = 0;
   bool won_ = false;
   bool ended_ = false;

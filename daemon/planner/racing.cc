@@ -11,7 +11,6 @@ namespace blazed::planner {
 namespace {
 
 constexpr uint32_t kReplications = 3;  // failed ones end a search
-constexpr uint32_t kFirstLease = 8, kRaceLease = 16;
 
 // Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
 double Residual(const Race& race, double ratio) {
@@ -48,9 +47,7 @@ bool Tuning::State::RaceStep(Session& s) {
     s.race->Abandon("one of its plans cannot run here any more");
     return true;
   }
-  const RaceTerms& terms = s.race->terms();
-  const uint32_t size = s.race->counted() == 0 ? kFirstLease : kRaceLease;
-  IssueLease(s, LeasePurpose::kRace, *champion, *challenger, size, terms.discard);
+  GivePairs(s, *s.race);
   return false;
 }
 
@@ -96,7 +93,8 @@ void Tuning::State::TakeNoise(Session& s, const std::vector<PairSample>& pairs) 
 void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
                                 const std::vector<PairSample>& pairs, double expected,
                                 double scale) {
-  const bool champion_in_use = lease.champion == s.in_use;
+  // Who only helps may use neither: then the champion is what the time is lost against.
+  const bool champion_in_use = lease.challenger != s.in_use;
   const Variant* other = s.Find(champion_in_use ? lease.challenger : lease.champion);
   const Plan plan = other == nullptr ? Plan{} : other->plan;
   double excess = 0;
@@ -116,15 +114,16 @@ void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
 
 void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
                               const std::vector<PairSample>& pairs) {
-  const bool racing = lease.purpose == LeasePurpose::kRace && s.race.has_value();
+  const bool racing = lease.purpose == LeasePurpose::kRace;
+  Race* race = racing ? RaceOf(s, lease) : nullptr;  // null also behind its end
   const Variant* v = s.Find(lease.challenger);
-  if (lease.purpose == LeasePurpose::kRace && !racing) return;
+  const Variant* other = s.Find(lease.champion);
   if (v == nullptr && lease.challenger != kDefaultVariant) return;
+  if (other == nullptr && lease.champion != kDefaultVariant) return;
   const Plan challenger = v == nullptr ? Plan{} : v->plan;
-  const Plan champion = racing ? s.race->champion() : campaign_.champion;
-  const RaceKind kind = racing ? s.race->terms().kind : RaceKind::kSearch;
-  s.ledger.AddPairs(kind, pairs.size());
-  campaign_.ledger.AddPairs(kind, pairs.size());
+  const Plan champion = other == nullptr ? Plan{} : other->plan;
+  s.ledger.AddPairs(lease.of_kind, pairs.size());
+  campaign_.ledger.AddPairs(lease.of_kind, pairs.size());
   ScaleRing& ring = s.ring(lease.discard);
   const double before = ring.scale();
   std::vector<double> ratios;
@@ -132,9 +131,9 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
   for (const PairSample& pair : pairs) {
     const double ratio = pair.aborted ? kAbortedRatio : LogRatio(pair);
     const double scale = ring.scale();
-    if (racing && !pair.excluded && !pair.aborted) ring.Push(Residual(*s.race, ratio));
-    if (racing && s.race->ended()) ++late;
-    if (racing) s.race->Add(pair, scale);
+    if (race != nullptr && !pair.excluded && !pair.aborted) ring.Push(Residual(*race, ratio));
+    if (racing && (race == nullptr || race->ended())) ++late;
+    if (race != nullptr) race->Add(pair, scale, s.ready.session);
     if (!pair.excluded) ratios.push_back(ratio);
   }
   s.ledger.AddLate(late);
@@ -148,7 +147,7 @@ void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
     const double predicted =
         search_.Learn(champion, challenger, mean, held.scale, held.values.size());
     for (double ratio : held.values) {
-      if (!racing && ratio != kAbortedRatio) ring.Push(ratio - predicted);
+      if (race == nullptr && ratio != kAbortedRatio) ring.Push(ratio - predicted);
     }
     // Pairs that agree speak for themselves.
     const bool agree = held.values.size() > 1 && held.scale == before;
@@ -186,7 +185,7 @@ void Tuning::State::AfterSearchRace(Session& s, const Race& race) {
   search_.NoteAccept();
   if (const auto variant = Proven(s, plan)) {
     IssueAdopt(s, *variant, AdoptReason::kWonRace, false);
-    s.step_ns = race.MedianChallengerNs();
+    s.step_ns = race.MedianChallengerNs(s.ready.session);
   }
   campaign_.gain = search_.Predict(Plan{}, plan).first;
   if (!campaign_.verified) SetStage(s, Stage::kVerify);
@@ -233,9 +232,13 @@ void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
   if (!s.failed.contains(plan)) Judge(plan, Verdict::kLost, reason);
 }
 
+void Tuning::State::NoteEffects(const Race& race) {
+  for (const SessionEffect& effect : EffectsOf(race)) effects_.push_back(effect);
+}
+
 void Tuning::State::AfterReplication(Session& s, const Race& race) {
   const Plan plan = race.challenger();
-  effects_.push_back({race.Estimate(), race.StandardError()});
+  NoteEffects(race);
   const bool candidate = campaign_.stage == Stage::kCandidate;
   const bool unfinished = candidate && campaign_.candidate_unfinished;
   if (candidate) campaign_.candidate.reset();

@@ -5,6 +5,7 @@
 namespace blazed::planner {
 
 void Tuning::State::StartServing(Session& s) {
+  ForgetHelp(s);
   if (settlement_->kind == SettlementKind::kNoWinner || settlement_->plan.empty()) {
     s.role = Role::kSettled;
     IssueAdopt(s, kDefaultVariant, AdoptReason::kSettled, true);
@@ -51,6 +52,7 @@ bool Tuning::State::ServeStep(Session& s) {
   }
   // Pairs need the turn; GrantTurns comes back here once it is free.
   if (explorer_ != 0 && explorer_ != s.ready.session) return false;
+  if (DeviceTaken(s)) return false;
   explorer_ = s.ready.session;
   if (s.phase != Phase::kReplicate)
     SetPhase(s, Phase::kReplicate, "the settled plan runs as something else here");

@@ -38,7 +38,7 @@ void Tuning::State::On(const ServiceWindow& event) {
   const bool drift_due = s->role == Role::kSettled && timer_ && DriftDue(*s, event, steps);
   const bool probe_due = !pairs && CountSteps(s->probe_timer, steps);
   if (s->burst || s->trials_ended) return;
-  if (pairs && drift_due && explorer_ == 0) return StartCheck(*s, true);
+  if (pairs && drift_due && explorer_ == 0 && !DeviceTaken(*s)) return StartCheck(*s, true);
   if (probe_due) StartCheck(*s, false);
 }
 

@@ -45,6 +45,9 @@ struct Outstanding {
   std::set<VariantId> waiting;  // probe
   LeasePurpose purpose = LeasePurpose::kNoise;
   LeaseTerms lease;
+  Nanos deadline{};                      // of a lease
+  RaceId race = 0;                       // of a lease for one
+  RaceKind of_kind = RaceKind::kSearch;  // of that race
   VariantId champion = 0, challenger = 0;
   bool discard = false;
 };
@@ -64,6 +67,13 @@ struct Serving {
   SettlementRecord settlement;
   bool compared = false;
   bool match = false;  // both signatures are those of the settlement
+};
+
+// A part in the race of another session.
+struct Helping {
+  RaceId race = 0;
+  std::string note;      // what people see meanwhile
+  bool rebuilt = false;  // for a race that settles
 };
 
 // A drift check under way. Without pairs it is a probe of the plan in use and nothing else.
@@ -113,6 +123,9 @@ struct Session {
   uint64_t latest_step = 0;
 
   std::optional<Race> race;
+  std::optional<Helping> helping;
+  RaceId sat_out = 0;   // the race that it takes no part in any more
+  bool silent = false;  // leases for others ran out: it is asked again when its own turn comes
   std::optional<Serving> serving;
   std::optional<Burst> burst;
   bool rebuilt = false;
@@ -134,6 +147,21 @@ struct Session {
       if (directive.kind != DirectiveKind::kAdopt) return true;
     }
     return false;
+  }
+  bool Leased() const {
+    for (const auto& [id, directive] : open) {
+      if (directive.kind == DirectiveKind::kLease) return true;
+    }
+    return false;
+  }
+  // Pairs of the race that are under way.
+  uint64_t Lent(RaceId id) const {
+    uint64_t pairs = 0;
+    for (const auto& [directive, d] : open) {
+      const bool lent = d.kind == DirectiveKind::kLease && d.purpose == LeasePurpose::kRace;
+      if (lent && d.race == id) pairs += d.lease.challenger_first.size();
+    }
+    return pairs;
   }
   Variant* Find(VariantId id) {
     const auto it = variants.find(id);

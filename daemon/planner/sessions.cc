@@ -34,13 +34,19 @@ void Tuning::State::On(const SessionGone& event) {
   const auto it = sessions_.find(event.session);
   if (it == sessions_.end()) return;
   Session& s = it->second;
+  if (Race* race = OpenRaceOf(s)) race->Leave(event.session);
+  const bool handed_over = HandOver(s);
   if (s.race) {
     s.race->Abandon("the session ended");
     Emit(KeepRace{s.race->Record(s.ready.session, now_)});
     s.race.reset();
   }
   if (s.role == Role::kExploring) {
-    KeepEnd(s, Outcome::kUndecided, 0, "the session ended before the search did");
+    KeepEnd(s, Outcome::kUndecided, 0,
+            handed_over ? "the session ended; another job goes on with its search"
+                        : "the session ended before the search did");
+  } else if (s.role == Role::kWaiting && s.ledger.Record(now_).search_pairs > 0) {
+    KeepEnd(s, Outcome::kUndecided, 0, "the session ended while it helped another job's search");
   }
   const bool had_turn = explorer_ == event.session;
   sessions_.erase(it);
@@ -96,6 +102,7 @@ void Tuning::State::SetAside() {
 void Tuning::State::StartExploring(Session& s) {
   explorer_ = s.ready.session;
   s.role = Role::kExploring;
+  ForgetHelp(s);
   const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
   const bool other_default = table_.SetDefault(s.ready.default_signature);
   if (other_default || other_process) search_.Spread();
@@ -128,8 +135,10 @@ void Tuning::State::Advance(Session& s) {
 // One move of the session's flow. False: it waits for an event or has nothing to do.
 bool Tuning::State::Step(Session& s) {
   switch (s.role) {
+    case Role::kWaiting:
+      return HelpStep(s);
     case Role::kExploring:
-      return ExploreStep(s);
+      return !DeviceTaken(s) && ExploreStep(s);
     case Role::kServing:
       return ServeStep(s);
     case Role::kSettled:
@@ -158,6 +167,7 @@ void Tuning::State::DropStale(Session& s) {
 }
 
 void Tuning::State::On(const Tick&) {
+  DropLatePartners();
   std::vector<SessionId> ids;
   for (const auto& [id, s] : sessions_) ids.push_back(id);
   for (SessionId id : ids) {
@@ -167,6 +177,7 @@ void Tuning::State::On(const Tick&) {
     if (s->role == Role::kExploring && BudgetEnds(*s)) continue;
     Advance(*s);
     if (s->role == Role::kExploring || s->role == Role::kServing) Report(*s, {});
+    if (s->helping) Report(*s, s->helping->note);
   }
   GrantTurns();
 }

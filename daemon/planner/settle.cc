@@ -74,7 +74,8 @@ void Tuning::State::AskStore(Session& s, SettlementRecord record) {
 }
 
 void Tuning::State::SettleWon(Session& s, const Race& proof, SettlementKind kind) {
-  SettlementRecord record = SettleWinner(proof, kind, campaign_.ledger.Record(now_));
+  SettlementRecord record =
+      SettleWinner(proof, kind, campaign_.ledger.Record(now_), s.ready.session);
   record.carry = campaign_.discard_mode;
   const auto variant = Proven(s, proof.challenger());
   if (variant) record.champion_signature = s.Find(*variant)->signature;

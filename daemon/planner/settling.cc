@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "daemon/planner/interval.h"
+#include "daemon/planner/scale.h"
 
 namespace blazed::planner {
 namespace {
@@ -12,6 +13,7 @@ constexpr double kPriorSpread = 0.002;
 constexpr double kPriorSessions = 4;
 constexpr double kQuantile = 1.64;
 constexpr uint64_t kLeastPairs = 40;
+constexpr size_t kLeastEffectPairs = 16;  // fewer have no spread of their own to speak of
 
 }  // namespace
 
@@ -42,6 +44,17 @@ double SessionSpread(const std::vector<SessionEffect>& sessions) {
                    (kPriorSessions + degrees));
 }
 
+std::vector<SessionEffect> EffectsOf(const Race& race) {
+  std::vector<SessionEffect> effects;
+  for (SessionId job : race.parts().Jobs()) {
+    const std::vector<double> ratios = race.RatiosOf(job);
+    if (ratios.size() >= kLeastEffectPairs)
+      effects.push_back({Median(ratios), MedianError(ratios)});
+  }
+  if (effects.empty()) effects.push_back({race.Estimate(), race.StandardError()});
+  return effects;
+}
+
 RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale,
                         uint64_t attempt) {
   RaceTerms terms;
@@ -63,14 +76,15 @@ double BreakEvenSteps(const CostRecord& cost, double slow_ns, double fast_ns) {
   return static_cast<double>(excess.count()) / (slow_ns - fast_ns);
 }
 
-SettlementRecord SettleWinner(const Race& race, SettlementKind kind, const CostRecord& cost) {
+SettlementRecord SettleWinner(const Race& race, SettlementKind kind, const CostRecord& cost,
+                              SessionId session) {
   SettlementRecord record;
   record.kind = kind;
   record.plan = race.challenger();
   const RaceRecord story = race.Record(0, Moment{});
   record.gain = SavingOf(story.effect);
   // The claim is never above what the race that judged the plan showed.
-  record.default_step_ns = race.MedianChampionNs();
+  record.default_step_ns = race.MedianChampionNs(session);
   record.settled_step_ns = record.default_step_ns * (1 - record.gain.estimate);
   record.cost = cost;
   record.break_even_steps = BreakEvenSteps(cost, record.default_step_ns, record.settled_step_ns);

@@ -19,14 +19,19 @@ struct SessionEffect {
 // towards a prior of 0.2 % that counts as four sessions (below four sessions the prior rules).
 double SessionSpread(const std::vector<SessionEffect>& sessions);
 
+// What each job of a replication saw; of all pairs together where none gave enough to tell.
+std::vector<SessionEffect> EffectsOf(const Race& race);
+
 // A settled win is larger than max(config.delta0, 1.64 times the session spread).
 // `attempt` counts from 1 over the life of the workload, all processes together: verifications and
 // replications share alpha as search races do.
 RaceTerms SettlingTerms(const TuningConfig& config, double spread, double delta1, double scale,
                         uint64_t attempt);
 
-// The record of a won replication: default played the champion's part. `cost` up to now.
-SettlementRecord SettleWinner(const Race& race, SettlementKind kind, const CostRecord& cost);
+// The record of a won replication: default played the champion's part. `cost` up to now; step times
+// are those of `session`.
+SettlementRecord SettleWinner(const Race& race, SettlementKind kind, const CostRecord& cost,
+                              SessionId session = 0);
 
 // Steps after which what was spent is earned back; 0 where nothing is gained.
 double BreakEvenSteps(const CostRecord& cost, double slow_ns, double fast_ns);

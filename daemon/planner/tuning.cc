@@ -79,6 +79,7 @@ std::vector<Action> Tuning::State::Apply(const Event& event) {
   // The shell's clock is monotonic; a step back would make durations negative.
   now_ = std::max(now_, event.at);
   std::visit([this](const auto& body) { On(body); }, event.body);
+  AskPartners();
   return std::exchange(actions_, {});
 }
 

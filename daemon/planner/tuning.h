@@ -30,6 +30,8 @@ struct TuningConfig {
   uint32_t max_live_variants = 48;
   uint64_t max_pairs_per_race = 4000;
   Nanos max_window = std::chrono::minutes(30);  // beyond it the search ends `undecided`
+  // Jobs on one device disturb each other: only one of them gives pairs, unless this is set.
+  bool share_device = false;
   bool operator==(const TuningConfig&) const = default;
 };
 

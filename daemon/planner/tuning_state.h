@@ -109,9 +109,33 @@ class Tuning::State {
   void RaceEnded(Session& s, const Race& race);
   void AfterSearchRace(Session& s, const Race& race);
   void AfterVerification(Session& s, const Race& race);
+  void NoteEffects(const Race& race);
   void AfterReplication(Session& s, const Race& race);
   void DemoteChampion(Session& s, const std::string& reason);
   void LookForCarry(const Race& race, double claimed);
+
+  // -- pool.cc: other jobs at the races of the one that explores
+  Session* Lead();
+  std::vector<Session*> Partners();
+  bool MayHelp(const Session& s, const Session& lead) const;
+  bool DeviceTaken(const Session& s) const;
+  void AskPartners();
+  bool HelpStep(Session& s);
+  bool MayBuildFor(const Session& s, const Race& race) const;
+  bool BringPlans(Session& s, Session& lead);
+  void GivePairs(Session& s, const Race& race);
+  bool SameAsLead(Session& s, const Plan& plan);
+  bool HoldsBack(const Session& s, const Race& race);
+  uint32_t LeasePairs(const Race& race);
+  Race* OpenRaceOf(Session& s);
+  Race* RaceOf(Session& s, const Outstanding& lease);
+  void StopHelping(Session& s, const std::string& note);
+  void SitOut(Session& s, const std::string& why);
+  void FailForHelp(Session& s, const Variant& v, const std::string& why);
+  void ForgetHelp(Session& s);
+  void DropLatePartners();
+  bool HandOver(Session& from);
+  void TakeOver(Session& s, const Session& from);
 
   // -- settle.cc: disk before memory
   bool VerifyStep(Session& s);

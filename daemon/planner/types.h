@@ -134,6 +134,7 @@ struct PairSample {
   bool challenger_first = false;
   bool excluded = false;  // flagged by an event known independently of its time
   bool aborted = false;   // the challenger was cut short: counts as a loss
+  SessionId session = 0;  // the job that gave it; 0: the session of its race
   bool operator==(const PairSample&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "client/sim/host.h"
@@ -22,6 +23,7 @@ Opening SomeOpening() {
   opening.workload.decisions = {d, {}};
   opening.contract = Contract::kPrediction;
   opening.config.alpha = 1.0 / 3;
+  opening.config.share_device = true;
   opening.memory.settlement.emplace().plan = {{0, 2}};
   opening.memory.settlement->gain = {0.1, -0.0, 1e-300};
   opening.memory.drift = DriftTimer{7, 500, 3};
@@ -49,10 +51,16 @@ TEST(Codec, ReadsEveryEventAndActionOfAWholeTuningBackExactly) {
   sim::TableSettings settings;
   settings.boundaries = 12;
   settings.choices = 2;
+  settings.good_share = 0.5;
   const sim::CostTable table(settings, 5);
   sim::Host host(&table, {}, {}, {}, 3);
-  const SessionId first = host.Attach("a");
+  const SessionId first = host.Attach("a", Mode::kTune, "GPU-0 1/2");
+  host.Attach("b", Mode::kTune, "GPU-1");
   ASSERT_TRUE(host.RunUntilEnd(first, 100000));
+  ASSERT_TRUE(std::any_of(host.races().begin(), host.races().end(), [](const RaceRecord& race) {
+    return std::any_of(race.pairs.begin(), race.pairs.end(),
+                       [](const PairSample& pair) { return pair.session != 0; });
+  }));
   host.Serve(first, 2000);
   host.Send(LeaseExpired{first, 99});
   host.Send(DirectiveRefused{first, 98, 1, Refusal::kMemory, "out of memory, 5 %"});

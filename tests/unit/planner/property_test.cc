@@ -25,6 +25,22 @@ class Invariants {
       stored_.insert(stored->settlement);
     }
     if (const auto* gone = std::get_if<SessionGone>(&event.body)) gone_.insert(gone->session);
+    if (const auto* ready = std::get_if<SessionReady>(&event.body)) {
+      devices_.emplace(ready->session, ready->device);
+    }
+    if (const auto* done = std::get_if<LeaseDone>(&event.body))
+      Answered(done->session, done->lease);
+  }
+
+  // What is under way after an event: one job at a time measures a device.
+  void See(const Tuning& tuning) {
+    std::map<std::string, SessionId> measuring;
+    for (const auto& [lease, pairs] : lent_) {
+      const auto& [session, id] = lease;
+      if (devices_[session].empty() || !tuning.IsOpen(session, id)) continue;
+      const auto [other, first] = measuring.emplace(devices_[session], session);
+      EXPECT_TRUE(first || other->second == session) << "two leases on one device";
+    }
   }
 
   void See(const Action& action) {
@@ -33,6 +49,7 @@ class Invariants {
       Live(run->session, run->challenger);
       EXPECT_LE(run->challenger_first.size(), 128u);
       EXPECT_FALSE(run->challenger_first.empty());
+      lent_[{run->session, run->lease}] = run->challenger_first.size();
       Unique(run->session, run->lease);
     }
     if (const auto* adopt = std::get_if<Adopt>(&action)) {
@@ -51,6 +68,7 @@ class Invariants {
     }
     if (const auto* race = std::get_if<KeepRace>(&action)) {
       EXPECT_TRUE(races_.insert(race->record.id).second) << "race id reused";
+      if (race->record.kind != RaceKind::kDrift) CountPairs(race->record);
       if (race->record.outcome != RaceOutcome::kWon) return;
       if (race->record.kind == RaceKind::kReplication) replicated_.insert(race->record.challenger);
     }
@@ -62,6 +80,20 @@ class Invariants {
   }
 
  private:
+  // No pair is in two races, and none that was not lent.
+  void CountPairs(const RaceRecord& race) {
+    for (const PairSample& pair : race.pairs) {
+      const SessionId giver = pair.session == 0 ? race.session : pair.session;
+      EXPECT_GT(answered_[giver], 0u) << "session " << giver << " gave more than it was lent";
+      --answered_[giver];
+    }
+  }
+  void Answered(SessionId session, DirectiveId lease) {
+    const auto it = lent_.find({session, lease});
+    if (it == lent_.end()) return;
+    answered_[session] += it->second;
+    lent_.erase(it);
+  }
   void Live(SessionId session, VariantId variant) {
     EXPECT_FALSE(gone_.contains(session));
     if (variant == kDefaultVariant) return;
@@ -77,6 +109,9 @@ class Invariants {
   std::set<SessionId> gone_;
   std::set<RaceId> races_;
   std::set<Plan> replicated_;
+  std::map<SessionId, std::string> devices_;
+  std::map<std::pair<SessionId, DirectiveId>, uint64_t> lent_;
+  std::map<SessionId, uint64_t> answered_;
 };
 
 // Loses, repeats, delays and bends answers; kills and attaches sessions at random moments.
@@ -116,10 +151,12 @@ void Storm(uint64_t seed) {
   };
   std::vector<SessionId> sessions;
   for (int round = 0; round < 12; ++round) {
-    if (sessions.empty() || (sessions.size() < 3 && random.Coin())) {
+    while (sessions.empty() || (sessions.size() < 5 && random.Coin())) {
       const auto mode = random.Below(8) == 0 ? Mode::kPinned : Mode::kTune;
-      sessions.push_back(
-          host.Attach(std::string("p").append(std::to_string(random.Below(4))), mode));
+      // An empty device is an unknown one.
+      const uint64_t device = random.Below(5);
+      sessions.push_back(host.Attach(std::string("p").append(std::to_string(random.Below(6))), mode,
+                                     device == 0 ? "" : "GPU-" + std::to_string(device)));
     }
     const size_t pick = random.Below(sessions.size());
     host.store_fails = random.Below(10) == 0;
@@ -141,6 +178,7 @@ void Storm(uint64_t seed) {
       invariants.See(action);
       actions.push_back(action);
     }
+    invariants.See(again);
   }
   EXPECT_EQ(actions, host.actions()) << "the same log decided differently";
 }

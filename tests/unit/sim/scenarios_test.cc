@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "client/sim/judge.h"
 #include "client/sim/print.h"
@@ -133,7 +134,10 @@ TEST(Scenarios, SingleStepsHideWhatAHostSaves) {
 }
 
 TEST(Scenarios, SettleOneAnswerForSeveralJobs) {
+  int tunings = 0;
   for (const Row& row : RunScenario("jobs", 2)) {
+    if (FieldOf(row, "settled_rate") == nullptr) continue;
+    ++tunings;
     if (Field(row, "win") == 0.02) {
       EXPECT_EQ(Field(row, "settled_rate"), 1);
     }
@@ -142,6 +146,20 @@ TEST(Scenarios, SettleOneAnswerForSeveralJobs) {
     }
     EXPECT_GE(Field(row, "all_steps"), Field(row, "wall_steps"));
   }
+  EXPECT_EQ(tunings, 16);
+}
+
+TEST(Scenarios, ShareOneRaceAmongJobs) {
+  std::map<uint64_t, double> steps;
+  for (const Row& row : RunScenario("jobs", 12)) {
+    const Value* jobs = FieldOf(row, "jobs");
+    if (FieldOf(row, "race_steps") == nullptr || Field(row, "win") != 0.01) continue;
+    steps[std::get<uint64_t>(*jobs)] = Field(row, "race_steps");
+  }
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_LT(steps[2], steps[1]);
+  EXPECT_LT(steps[4], steps[2]);
+  EXPECT_LT(steps[8], 0.4 * steps[1]);
 }
 
 TEST(Scenarios, GoOnAfterARestartOfTheDaemon) {
