@@ -448,6 +448,13 @@ uint64_t Host::steps_of(SessionId session) const {
   return it == clients_.end() ? 0 : it->second.step;
 }
 
+double Host::EffectOf(const std::string& process, const Plan& plan) const {
+  const auto it = processes_.find(process);
+  if (it == processes_.end()) return 0;
+  const auto effect = it->second.effect.find(plan);
+  return effect == it->second.effect.end() ? 0 : effect->second;
+}
+
 bool Host::settled(SessionId session) const {
   const auto it = clients_.find(session);
   return it != clients_.end() && it->second.settled;

@@ -80,6 +80,8 @@ class Host {
   uint64_t builds() const { return builds_; }
   double overhead_steps() const { return overhead_steps_; }  // builds and probes, in default steps
   uint64_t steps_of(planner::SessionId session) const;
+  // What the process alone adds to the plan's log time.
+  double EffectOf(const std::string& process, const planner::Plan& plan) const;
   uint64_t demoted_at() const { return demoted_at_; }  // steps at the last demotion
 
   // Test hooks: bend an answer before it is sent; false drops it.

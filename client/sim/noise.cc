@@ -29,9 +29,11 @@ double StepNoise::Step(double log_cost, uint64_t plan_key) {
   if (random_.Uniform() < n.outlier_share) {
     log_time += std::log(n.outlier_low + (n.outlier_high - n.outlier_low) * random_.Uniform());
   }
-  if (plan_key != last_key_) {
-    log_time += n.carry;
-    if (plan_key == 0) log_time += n.carry_default;
+  since_switch_ = plan_key != last_key_ ? 0 : since_switch_ + 1;
+  if (since_switch_ == 0 || n.carry_steps > 0) {
+    const double left =
+        since_switch_ == 0 ? 1 : std::exp(-static_cast<double>(since_switch_) / n.carry_steps);
+    log_time += left * (n.carry + (plan_key == 0 ? n.carry_default : n.carry_other));
   }
   last_key_ = plan_key;
   ++step_;

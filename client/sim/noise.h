@@ -18,6 +18,8 @@ struct NoiseSettings {
   int period = 2;
   double carry = 0;          // on the first step after any switch
   double carry_default = 0;  // the same, only when switching to the default plan
+  double carry_other = 0;    // the same, only when switching to another one
+  double carry_steps = 0;    // it fades with this constant; 0: gone after the first step
 };
 
 class StepNoise {
@@ -31,7 +33,7 @@ class StepNoise {
   NoiseSettings settings_;
   planner::Random random_;
   double ar_ = 0, regime_ = 0, walk_ = 0, phase_ = 0;
-  int64_t step_ = 0, period_phase_ = 0;
+  int64_t step_ = 0, period_phase_ = 0, since_switch_ = 0;
   uint64_t last_key_ = ~uint64_t{0};
 };
 

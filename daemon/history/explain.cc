@@ -12,6 +12,7 @@
 #include "daemon/history/words.h"
 #include "daemon/planner/counted.h"
 #include "daemon/planner/interval.h"
+#include "daemon/planner/process_effects.h"
 #include "storage/plan_text.h"
 
 namespace blazed::history {
@@ -37,13 +38,30 @@ std::string WinSentence(const Evidence& evidence, const planner::SettlementRecor
                       " instead of ", TimeText(record.default_step_ns), " under the default plan");
 }
 
-std::string ReplicationSentence(const planner::SettlementRecord& record) {
+std::string ReplicationSentence(const Evidence& evidence, const planner::SettlementRecord& record) {
   const std::string pairs = Counted(record.cost.replication_pairs, "pair");
   if (record.kind == SettlementKind::kReplicated) {
     return absl::StrCat("it was replicated in another process over ", pairs);
   }
-  return absl::StrCat("it was torn down, built again and won a second time over ", pairs,
-                      "; the next process replicates it where its signatures differ");
+  const auto measured =
+      std::count_if(evidence.plans.begin(), evidence.plans.end(),
+                    [](const auto& plan) { return planner::WasMeasured(plan.record); });
+  const std::string awaits =
+      planner::AwaitsReplicationText(record, static_cast<uint64_t>(measured));
+  return absl::StrCat(
+      "it was torn down, built again and won a second time over ", pairs, "; ",
+      awaits.empty() ? "the next process replicates it where its signatures differ" : awaits);
+}
+
+// What the last long dwells before a settlement showed, or why there were none.
+std::string DwellSentence(const Evidence& evidence, const planner::Plan& plan) {
+  const storage::StoredRace* last = nullptr;
+  for (const storage::StoredRace& race : evidence.races) {
+    const bool dwell = race.record.kind == planner::RaceKind::kDwell;
+    if (!dwell || race.record.challenger != plan) continue;
+    if (last == nullptr || race.id > last->id) last = &race;
+  }
+  return last == nullptr ? "" : last->record.reason;
 }
 
 uint64_t StepCount(double steps) {
@@ -125,7 +143,10 @@ std::string SizeText(double log_ratio) {
 std::string RaceSentence(const Evidence& evidence, const planner::Plan& plan) {
   const storage::StoredRace* last = nullptr;
   for (const storage::StoredRace& race : evidence.races) {
-    if (race.record.challenger == plan && (last == nullptr || race.id > last->id)) last = &race;
+    const bool control = race.record.kind == planner::RaceKind::kDwell ||
+                         race.record.kind == planner::RaceKind::kSham;
+    if (control || race.record.challenger != plan) continue;
+    if (last == nullptr || race.id > last->id) last = &race;
   }
   if (last == nullptr) return "";
   const planner::Interval saving = planner::SavingOf(last->record.effect);
@@ -210,7 +231,8 @@ std::vector<std::string> Explain(const Evidence& evidence, const storage::Stored
                      TimeText(record.default_step_ns), " a step"));
   } else {
     sentences.push_back(WinSentence(evidence, record));
-    sentences.push_back(ReplicationSentence(record));
+    sentences.push_back(ReplicationSentence(evidence, record));
+    Add(sentences, DwellSentence(evidence, record.plan));
     if (const storage::StoredPlan* plan = Find(evidence, record.plan)) {
       Add(sentences, EquivalenceSentence(plan->record));
     }

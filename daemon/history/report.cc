@@ -80,6 +80,10 @@ bool FailedItsProof(const Reader::SessionStory& story, const planner::Plan& plan
   });
 }
 
+bool DecidesPlan(planner::RaceKind kind) {
+  return kind != planner::RaceKind::kDrift && kind != planner::RaceKind::kSham;
+}
+
 // What a session that settled nothing was left with by its own races. A race for the search is run
 // against the plan in use; one that verifies or replicates a plan is run against the default, and
 // where it is lost the session falls back to that.
@@ -87,7 +91,7 @@ planner::Plan PlanLeftByRaces(const Reader::SessionStory& story) {
   planner::Plan in_use;
   for (const storage::StoredRace& race : story.races) {
     const planner::RaceRecord& record = race.record;
-    if (record.session != story.session.id || record.kind == planner::RaceKind::kDrift) continue;
+    if (record.session != story.session.id || !DecidesPlan(record.kind)) continue;
     const bool won = record.outcome == planner::RaceOutcome::kWon;
     const bool undecided = record.outcome == planner::RaceOutcome::kUndecided;
     if (won) {
@@ -126,6 +130,7 @@ planner::CostRecord CostOf(const Reader::SessionStory& story, const planner::Cos
   for (const storage::StoredRace& race : story.races) {
     if (race.record.session != story.session.id) continue;
     ++cost.races;
+    if (race.record.kind == planner::RaceKind::kDwell) continue;  // blocks of many steps, no pairs
     const bool replication = race.record.kind == planner::RaceKind::kReplication;
     (replication ? cost.replication_pairs : cost.search_pairs) += race.pair_count;
   }
@@ -226,7 +231,7 @@ void AddAnswer(const Reader::SessionStory& story, bool served, Json& job) {
 // was demoted under the session, and outcomes that the store's first schema kept have no noise.
 Json PairsByUse(const Reader::SessionStory& story, const planner::CostRecord& cost) {
   if (!story.outcome.has_value()) return Json();
-  uint64_t races = 0, search = 0, verification = 0, replication = 0;
+  uint64_t races = 0, search = 0, verification = 0, replication = 0, sham = 0;
   for (const storage::StoredRace& race : story.races) {
     if (race.record.session != story.session.id) continue;
     if (race.record.kind == planner::RaceKind::kDrift) continue;
@@ -234,14 +239,17 @@ Json PairsByUse(const Reader::SessionStory& story, const planner::CostRecord& co
     if (race.record.kind == planner::RaceKind::kSearch) search += race.pair_count;
     if (race.record.kind == planner::RaceKind::kVerification) verification += race.pair_count;
     if (race.record.kind == planner::RaceKind::kReplication) replication += race.pair_count;
+    if (race.record.kind == planner::RaceKind::kSham) sham += race.pair_count;
   }
   const uint64_t total = cost.search_pairs + cost.replication_pairs;
-  const uint64_t named = search + verification + replication + cost.noise_pairs + cost.late_pairs;
+  const uint64_t named =
+      search + verification + replication + sham + cost.noise_pairs + cost.late_pairs;
   const bool first_schema = total > 0 && cost.noise_pairs == 0;
   if (races != cost.races || first_schema || named > total) return Json();
   return {{"noise", cost.noise_pairs},        {"proposals", total - named},
           {"search_races", search},           {"verification_races", verification},
-          {"replication_races", replication}, {"late", cost.late_pairs}};
+          {"replication_races", replication}, {"sham_races", sham},
+          {"late", cost.late_pairs}};
 }
 
 void AddCosts(const planner::CostRecord& cost, Json& job) {

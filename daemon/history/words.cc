@@ -35,7 +35,8 @@ const char* Word(planner::SettlementKind kind) {
 }
 
 const char* Word(planner::RaceKind kind) {
-  static constexpr std::array kWords = {"search", "verification", "replication", "drift", "sham"};
+  static constexpr std::array kWords = {"search", "verification", "replication",
+                                        "drift",  "sham",         "dwell"};
   return At(kWords, kind);
 }
 

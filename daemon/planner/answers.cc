@@ -100,6 +100,7 @@ void Tuning::State::ConfirmBuild(Session& s, Variant& v) {
     return;
   }
   const Plan plan = v.plan;
+  if (IsSham(s, v)) return;
   const Confirmation answer = table_.Confirm(plan, v.signature);
   if (answer.finding == Finding::kDistinct) {
     NoteStanding(plan);

@@ -20,6 +20,7 @@ enum class Stage {
   kVerify,     // the first accepted plan against the default, in discard mode
   kRebuild,    // the final champion torn down, built again, probed again
   kReplicate,  // against the default, fresh pairs, discard mode
+  kDwell,      // the two plans alone for many steps each, in turn
   kSettling,   // waiting for the disk
 };
 
@@ -36,6 +37,7 @@ struct Campaign {
   bool afresh = false;        // pairs of earlier searches were under another default
   std::optional<Race> proof;  // a won replication of `champion`
   uint32_t failed_replications = 0;
+  bool dwell_failed = false;  // a replicated win was not there in long dwells
 
   std::vector<Plan> scouts;      // single changes still to build
   uint32_t rejected_in_row = 0;  // probes, since one passed
@@ -43,6 +45,7 @@ struct Campaign {
   std::vector<Plan> batch;       // proposals of this round
   size_t batch_next = 0;
   std::optional<Plan> contender;
+  std::optional<Plan> sham;  // runs the same as the champion; raced as a control
 
   bool has_forecast = false;
   ForecastRecord forecast;

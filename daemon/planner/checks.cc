@@ -1,5 +1,7 @@
 // Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
 // only by the detector on pairs, or by a probe that fails.
+#include <cmath>
+
 #include "daemon/planner/interval.h"
 #include "daemon/planner/tuning_state.h"
 
@@ -68,6 +70,11 @@ bool Tuning::State::BurstStep(Session& s) {
     s.probe_timer = AfterOk(s.probe_timer);
     return false;
   }
+  if (tails_[burst.plan].Vetoes(SettledRatio())) {
+    search_.GiveUp(burst.plan);
+    EndBurst(s, RaceOutcome::kWon, tails_[burst.plan].Story());
+    return false;
+  }
   switch (detector_.state()) {
     case DriftDetector::State::kRunning:
       IssueLease(s, LeasePurpose::kBurst, v->id, kDefaultVariant,
@@ -86,6 +93,11 @@ bool Tuning::State::BurstStep(Session& s) {
   return false;
 }
 
+// What the settled plan typically saves, as a log ratio.
+double Tuning::State::SettledRatio() const {
+  return settlement_ ? -std::log1p(-settlement_->gain.estimate) : 0;
+}
+
 // The plan in use runs as the champion and the fallback as the challenger, so a positive ratio
 // speaks against it.
 void Tuning::State::TakeBurst(Session& s, const std::vector<PairSample>& pairs) {
@@ -97,6 +109,7 @@ void Tuning::State::TakeBurst(Session& s, const std::vector<PairSample>& pairs) 
     ScaleRing& ring = s.ring(s.burst->discard);
     const double scale = ring.scale();
     const double ratio = LogRatio(pair);
+    tails_[s.burst->plan].Add(-ratio, scale, SettledRatio());
     if (detector_.state() == DriftDetector::State::kRunning) {
       detector_.Add(-ratio, scale);
       const auto& ratios = s.burst->ratios;

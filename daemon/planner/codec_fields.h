@@ -78,6 +78,7 @@ void Visit(A& a, TuningConfig& v) {
   a("delta0", v.delta0), a("delta1", v.delta1), a("probe_batches", v.probe_batches);
   a("max_variants", v.max_live_variants), a("max_pairs", v.max_pairs_per_race);
   a("max_window", v.max_window), a("share_device", v.share_device);
+  a("sham_share", v.sham_share);
 }
 template <class A>
 void Visit(A& a, TuningMemory& v) {

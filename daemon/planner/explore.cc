@@ -65,6 +65,8 @@ bool Tuning::State::ExploreStep(Session& s) {
       return RebuildStep(s);
     case Stage::kReplicate:
       return ReplicateStep(s);
+    case Stage::kDwell:
+      return DwellStep(s);
     case Stage::kSettling:
       return false;
   }
@@ -84,7 +86,7 @@ double Tuning::State::BudgetShare(const Session& s) const {
 }
 
 bool Tuning::State::BudgetEnds(Session& s) {
-  if (campaign_.stage == Stage::kSettling) return false;
+  if (campaign_.stage == Stage::kSettling || campaign_.stage == Stage::kDwell) return false;
   const double share = BudgetShare(s);
   if (share >= 1) {
     EndUndecided(s, "the budget ended before the search did");
@@ -161,8 +163,8 @@ bool Tuning::State::CandidateStep(Session& s) {
     SetStage(s, Stage::kScout);
     return true;
   }
-  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1,
-                                        s.discard.scale(), ++checks_);
+  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_[plan]),
+                                        search_.profile().delta1, s.discard.scale(), ++checks_);
   OpenRace(s, terms, Plan{}, plan);
   return true;
 }
@@ -189,6 +191,7 @@ bool Tuning::State::ScoutStep(Session& s) {
 
 bool Tuning::State::SearchStep(Session& s) {
   if (s.race) return RaceStep(s);
+  if (campaign_.sham) return ShamStep(s);
   if (campaign_.contender) {
     const Plan plan = *campaign_.contender;
     if (!Prepare(s, {plan})) return false;
@@ -210,7 +213,10 @@ bool Tuning::State::SearchStep(Session& s) {
   }
   if (ProbeChampionAgain(s)) return false;
   campaign_.contender = search_.RaceCandidate(campaign_.champion);
-  if (campaign_.contender) return true;
+  if (campaign_.contender) {
+    ConsiderSham(s);
+    return true;
+  }
   std::string why;
   if (search_.Exhausted(campaign_.champion, &why)) {
     EndSearch(s, why);
@@ -263,6 +269,7 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   campaign_.batch.clear();
   campaign_.batch_next = 0;
   campaign_.contender.reset();
+  campaign_.sham.reset();
   const SearchProfile& profile = search_.profile();
   const bool builds_spent =
       profile.max_builds > 0 && s.ledger.Record(now_).builds >= profile.max_builds;
@@ -275,7 +282,7 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
     return EndUndecided(s, "no plan could be built, proven and measured here");
   }
   if (campaign_.champion.empty()) return SettleNoWinner(s, why);
-  if (campaign_.proof) return SettleWon(s, *campaign_.proof, SettlementKind::kReplicated);
+  if (campaign_.proof) return StartDwelling(s, *campaign_.proof, SettlementKind::kReplicated);
   s.rebuilt = false;
   SetStage(s, Stage::kRebuild);
 }
@@ -297,6 +304,7 @@ bool Tuning::State::LookedAtWhatIsThere() const {
 
 // Freezes the session with what is in use; the next process goes on from the campaign.
 void Tuning::State::EndUndecided(Session& s, const std::string& why) {
+  if (campaign_.stage == Stage::kDwell && s.dwelling) return EndDwelling(s, why);
   if (!HandOver(s) && s.race) {
     s.race->Abandon(why);
     CloseRace(s);

@@ -50,11 +50,13 @@ void Race::Add(const PairSample& pair, double scale, SessionId job) {
   pairs_.back().session = job;
   if (pair.excluded) return EndAtLimit();
   if (pair.aborted) {
+    tail_.AddCutShort();
     Count(kAbortedRatio, scale, -1, +1, job);
     Decide(true);
     return;
   }
   const double ratio = LogRatio(pair);
+  WatchTail(ratio, scale);
   Count(ratio, scale, ClippedScore(ratio - terms_.delta0, scale),
         ClippedScore(terms_.delta1 - ratio, scale), job);
   // Later the e-processes have said as much already, and a long race through a noisy hour meets two
@@ -77,11 +79,19 @@ bool Race::Shared() const {
   return parts_.Balanced() && (terms_.kind != RaceKind::kReplication || parts_.Backed(accept_));
 }
 
+void Race::WatchTail(double ratio, double scale) {
+  const bool far = std::fabs(ratio) > kTailScales * scale;
+  tail_.Add(ratio, scale, far && counted() >= 3 ? RecentEstimate() : 0);
+}
+
 void Race::Decide(bool far_slower) {
   far_slower_ = far_slower ? far_slower_ + 1 : 0;
   // Once over its bound the evidence stands (Ville's inequality is about the supremum).
   won_ = won_ || accept_.LogE() >= std::log(1 / terms_.alpha);
-  if (won_) {
+  if (tail_.LogE() >= std::log(kTailProof) && tail_.Vetoes(Estimate())) {
+    vetoed_ = true;
+    End(RaceOutcome::kLost, tail_.Story());
+  } else if (won_) {
     const bool enough = counted() >= std::min(terms_.least_pairs, terms_.max_pairs);
     if (!enough || !Shared()) return EndAtLimit();
     End(RaceOutcome::kWon, "faster by more than the least gain that counts");

@@ -10,6 +10,7 @@
 
 #include "daemon/planner/eprocess.h"
 #include "daemon/planner/race_parts.h"
+#include "daemon/planner/tail_guard.h"
 #include "daemon/planner/types.h"
 
 namespace blazed::planner {
@@ -53,12 +54,16 @@ class Race {
   // The job gives no further pairs.
   void Leave(SessionId job) { parts_.Leave(job); }
   const RaceParts& parts() const { return parts_; }
+  // Goes on from what is known of the challenger's rare slow steps; before the first pair.
+  void GoOnFrom(const TailGuard& tail) { tail_ = tail; }
   // Ends the race as undecided for a reason outside of its pairs.
   void Abandon(const std::string& reason);
 
   bool ended() const { return ended_; }
   RaceOutcome outcome() const { return outcome_; }
   const std::string& reason() const { return reason_; }
+  const TailGuard& tail() const { return tail_; }
+  bool vetoed() const { return vetoed_; }  // lost by its rare slow steps
   uint64_t counted() const { return ratios_.size(); }
   double Estimate() const;  // median log ratio of the counted pairs that were not cut short
   // The same of the last 63 pairs: what the next pair's residual is taken against.
@@ -74,6 +79,7 @@ class Race {
 
  private:
   void Count(double ratio, double scale, double accept, double drop, SessionId job);
+  void WatchTail(double ratio, double scale);
   void Decide(bool far_slower);
   bool Shared() const;
   void EndAtLimit();
@@ -86,12 +92,14 @@ class Race {
   Moment started_;
   ClippedBet accept_, drop_;
   RaceParts parts_;
+  TailGuard tail_;
   std::vector<PairSample> pairs_;
   std::vector<double> ratios_,
       scales_;                     // of counted pairs; an aborted one has a ratio of kAbortedRatio
   std::vector<SessionId> givers_;  // of counted pairs
   uint32_t far_slower_ = 0;
   bool won_ = false;
+  bool vetoed_ = false;
   bool ended_ = false;
   RaceOutcome outcome_ = RaceOutcome::kUndecided;
   std::string reason_;

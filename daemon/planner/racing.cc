@@ -10,8 +10,6 @@
 namespace blazed::planner {
 namespace {
 
-constexpr uint32_t kReplications = 3;  // failed ones end a search
-
 // Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
 double Residual(const Race& race, double ratio) {
   return race.counted() < 3 ? ratio : ratio - race.RecentEstimate();
@@ -30,6 +28,7 @@ void Tuning::State::OpenRace(Session& s, RaceTerms terms, const Plan& champion,
   terms.interval_alpha = config_.alpha;
   const RaceId id = races_earlier_ + ++races_opened_;
   s.race.emplace(id, terms, champion, challenger, now_);
+  if (champion.empty()) s.race->GoOnFrom(tails_[challenger]);
   s.ledger.AddRace();
   campaign_.ledger.AddRace();
 }
@@ -54,6 +53,7 @@ bool Tuning::State::RaceStep(Session& s) {
 // Files the finished race; what follows from it is RaceEnded's.
 void Tuning::State::CloseRace(Session& s) {
   Emit(KeepRace{s.race->Record(s.ready.session, now_)});
+  if (s.race->champion().empty()) tails_[s.race->challenger()] = s.race->tail();
   s.race.reset();
 }
 
@@ -64,6 +64,8 @@ void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
       return TakeNoise(s, pairs);
     case LeasePurpose::kBurst:
       return TakeBurst(s, pairs);
+    case LeasePurpose::kDwell:
+      return TakeDwell(s, lease, pairs);
     case LeasePurpose::kProposal:
     case LeasePurpose::kRace:
       return TakeTrial(s, lease, pairs);
@@ -164,6 +166,8 @@ void Tuning::State::RaceEnded(Session& s, const Race& race) {
       return AfterVerification(s, race);
     case RaceKind::kReplication:
       return AfterReplication(s, race);
+    case RaceKind::kSham:
+      return AfterSham(s, race);
     default:
       return AfterSearchRace(s, race);
   }
@@ -174,6 +178,8 @@ void Tuning::State::AfterSearchRace(Session& s, const Race& race) {
   if (race.outcome() != RaceOutcome::kWon) {
     const bool lost = race.outcome() == RaceOutcome::kLost;
     Judge(plan, lost ? Verdict::kLost : Verdict::kUndecided, Story(race));
+    // What the search learned of it is its typical step, so it would be named again.
+    if (race.vetoed()) search_.GiveUp(plan);
     return;
   }
   Judge(plan, Verdict::kWon, Story(race));
@@ -208,9 +214,17 @@ void Tuning::State::AfterVerification(Session& s, const Race& race) {
     SetStage(s, Stage::kSearch);
     return;
   }
+  if (race.vetoed()) return DropForItsTail(s, race);
   const double claimed = campaign_.gain;
   DemoteChampion(s, "the win was not there without the first step after a switch: " + Story(race));
   LookForCarry(race, claimed);
+  SetStage(s, Stage::kSearch);
+}
+
+// The typical step is faster, so the search would name the plan again.
+void Tuning::State::DropForItsTail(Session& s, const Race& race) {
+  DemoteChampion(s, Story(race));
+  search_.GiveUp(race.challenger());
   SetStage(s, Stage::kSearch);
 }
 
@@ -223,6 +237,7 @@ void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
   campaign_.batch.clear();
   campaign_.batch_next = 0;
   campaign_.contender.reset();
+  campaign_.sham.reset();
   if (s.race) {
     s.race->Abandon(reason);
     CloseRace(s);
@@ -233,7 +248,8 @@ void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
 }
 
 void Tuning::State::NoteEffects(const Race& race) {
-  for (const SessionEffect& effect : EffectsOf(race)) effects_.push_back(effect);
+  std::vector<SessionEffect>& effects = effects_[race.challenger()];
+  for (const SessionEffect& effect : EffectsOf(race)) effects.push_back(effect);
 }
 
 void Tuning::State::AfterReplication(Session& s, const Race& race) {
@@ -249,7 +265,7 @@ void Tuning::State::AfterReplication(Session& s, const Race& race) {
     campaign_.verified = true;
     const bool elsewhere = candidate && campaign_.champion_process != s.ready.process;
     const auto kind = elsewhere ? SettlementKind::kReplicated : SettlementKind::kInJob;
-    if (!unfinished) return SettleWon(s, race, kind);
+    if (!unfinished) return StartDwelling(s, race, kind);
     if (elsewhere) campaign_.proof = race;
     campaign_.champion_process = s.ready.process;
     if (const auto v = Proven(s, plan)) IssueAdopt(s, *v, AdoptReason::kReplicatedHere, false);
@@ -268,6 +284,7 @@ void Tuning::State::AfterReplication(Session& s, const Race& race) {
     if (const auto variant = Proven(s, plan)) s.in_use = *variant;
     return EndUndecided(s, "the win could not be told from the noise after a rebuild");
   }
+  if (race.vetoed()) return DropForItsTail(s, race);
   const double claimed = campaign_.gain;
   DemoteChampion(s, "not there after a rebuild: " + Story(race));
   search_.GiveUp(plan);

@@ -1,8 +1,23 @@
 // What is settled, for everybody else. Without pairs only where both signatures are those of the
-// settlement; the probes of this process are never left out.
+// settlement and its win is more than one process's own; the probes of this process are never left
+// out.
+#include "daemon/planner/process_effects.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
+
+uint64_t Tuning::State::PlansMeasured() const {
+  uint64_t count = 0;
+  for (const auto& [plan, record] : plans_) count += WasMeasured(record) ? 1 : 0;
+  return count;
+}
+
+// The process that won the settlement has seen its own effects; every other one has not.
+bool Tuning::State::AwaitsPairs(const Session& s) const {
+  const bool same = !settled_process_.empty() && s.ready.process == settled_process_;
+  const bool own = same || s.ready.session == settlement_->session;
+  return !own && AwaitsReplication(*settlement_, PlansMeasured());
+}
 
 void Tuning::State::StartServing(Session& s) {
   ForgetHelp(s);
@@ -42,26 +57,28 @@ bool Tuning::State::ServeStep(Session& s) {
     serving.match = s.Find(*variant)->signature == serving.settlement.champion_signature &&
                     s.ready.default_signature == serving.settlement.default_signature;
   }
-  if (serving.match) {
+  if (serving.match && !AwaitsPairs(s)) {
     ServeMatch(s, AdoptReason::kStoredMatch);
     return false;
   }
+  const std::string why = serving.match
+                              ? "the settled win has yet to be replicated outside of its process"
+                              : "the settled plan runs as something else here";
   if (s.ready.mode == Mode::kPinned) {
-    ServeMissed(s, "the settled plan runs as something else here, and trials are off");
+    ServeMissed(s, why + ", and trials are off");
     return false;
   }
   // Pairs need the turn; GrantTurns comes back here once it is free.
   if (explorer_ != 0 && explorer_ != s.ready.session) return false;
   if (DeviceTaken(s)) return false;
   explorer_ = s.ready.session;
-  if (s.phase != Phase::kReplicate)
-    SetPhase(s, Phase::kReplicate, "the settled plan runs as something else here");
+  if (s.phase != Phase::kReplicate) SetPhase(s, Phase::kReplicate, why);
   if (s.noise_pairs < kRingPairs) {
     IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
     return false;
   }
-  const RaceTerms terms =
-      SettlingTerms(config_, SessionSpread(effects_), config_.delta1, s.discard.scale(), ++checks_);
+  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_[serving.plan]),
+                                        config_.delta1, s.discard.scale(), ++checks_);
   OpenRace(s, terms, Plan{}, serving.plan);
   return true;
 }
@@ -80,14 +97,18 @@ void Tuning::State::ServeMatch(Session& s, AdoptReason reason) {
 }
 
 void Tuning::State::ServeReplicated(Session& s, const Race& race) {
-  effects_.push_back({race.Estimate(), race.StandardError()});
+  NoteEffects(race);
   if (race.outcome() == RaceOutcome::kWon) {
     return SettleWon(s, race, SettlementKind::kReplicated);
   }
   if (race.outcome() == RaceOutcome::kUndecided) {
     return ServeMissed(s, "the settled win could not be told from the noise here");
   }
-  DemoteSettled("not there in another process whose signatures differ: " + race.reason(),
+  const bool match = s.serving && s.serving->match;
+  if (race.vetoed()) search_.GiveUp(race.challenger());
+  DemoteSettled((match ? "not there in another process: "
+                       : "not there in another process whose signatures differ: ") +
+                    race.reason(),
                 Verdict::kDemoted);
 }
 

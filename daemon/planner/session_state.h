@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/planner/dwell.h"
 #include "daemon/planner/event.h"
 #include "daemon/planner/ledger.h"
 #include "daemon/planner/race.h"
@@ -35,7 +36,7 @@ struct Variant {
 };
 
 enum class DirectiveKind { kBuild, kProbe, kLease, kAdopt };
-enum class LeasePurpose { kNoise, kProposal, kRace, kBurst };
+enum class LeasePurpose { kNoise, kProposal, kRace, kBurst, kDwell };
 
 // A directive without its answer. Answers that match none of these change nothing.
 struct Outstanding {
@@ -88,6 +89,17 @@ struct Burst {
   Moment started{};
 };
 
+// Long dwells under way, between a won replication and its settlement.
+struct Dwelling {
+  Race proof;
+  SettlementKind kind = SettlementKind::kInJob;
+  DwellTest test;
+  bool challenger_first = false;
+  std::optional<Dwell> first;      // of the block under way
+  std::vector<PairSample> blocks;  // one pair each
+  Moment started{};
+};
+
 struct Session {
   explicit Session(const SessionReady& ready_event, Moment at)
       : ready(ready_event),
@@ -128,6 +140,7 @@ struct Session {
   bool silent = false;  // leases for others ran out: it is asked again when its own turn comes
   std::optional<Serving> serving;
   std::optional<Burst> burst;
+  std::optional<Dwelling> dwelling;
   bool rebuilt = false;
   VariantId rebuilding = 0;
   Digest before_rebuild{};

@@ -112,6 +112,7 @@ void Tuning::State::StartExploring(Session& s) {
   campaign_.batch.clear();
   campaign_.batch_next = 0;
   campaign_.contender.reset();
+  campaign_.sham.reset();
   campaign_.scouts.clear();
   campaign_.proof.reset();
   if (!campaign_.champion.empty()) {

@@ -2,6 +2,7 @@
 // anybody.
 #include <utility>
 
+#include "daemon/planner/process_effects.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -53,8 +54,8 @@ bool Tuning::State::ReplicateStep(Session& s) {
     SetStage(s, Stage::kSearch);
     return true;
   }
-  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_), search_.profile().delta1,
-                                        s.discard.scale(), ++checks_);
+  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_[campaign_.champion]),
+                                        search_.profile().delta1, s.discard.scale(), ++checks_);
   OpenRace(s, terms, Plan{}, campaign_.champion);
   return true;
 }
@@ -103,7 +104,9 @@ void Tuning::State::On(const SettlementStored& event) {
     KeepTimer();
     Judge(settlement_->plan, Verdict::kChampion, "settled");
   }
+  const std::string awaits = AwaitsReplicationText(*settlement_, PlansMeasured());
   Session* s = FindSession(settlement_->session);
+  settled_process_ = s == nullptr ? std::string() : s->ready.process;
   if (s != nullptr && (s->role == Role::kExploring || s->role == Role::kServing)) {
     const auto variant = Proven(*s, settlement_->plan);
     const bool served = s->role == Role::kServing;
@@ -112,8 +115,8 @@ void Tuning::State::On(const SettlementStored& event) {
     IssueAdopt(*s, variant.value_or(kDefaultVariant),
                served ? AdoptReason::kReplicatedHere : AdoptReason::kSettled, true);
     KeepEnd(*s, winner ? (served ? Outcome::kServed : Outcome::kSettled) : Outcome::kNoWinner,
-            event.settlement, {});
-    SetPhase(*s, served ? Phase::kServed : Phase::kSettled, {});
+            event.settlement, awaits);
+    SetPhase(*s, served ? Phase::kServed : Phase::kSettled, awaits);
   }
   explorer_ = 0;
   const auto failed = campaign_.failed_meanwhile;

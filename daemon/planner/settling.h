@@ -9,6 +9,9 @@
 
 namespace blazed::planner {
 
+// Replications that do not hold, of different plans, until a search ends without a winner.
+inline constexpr uint32_t kReplications = 3;
+
 // One process's estimate of a plan pair's effect.
 struct SessionEffect {
   double estimate = 0;

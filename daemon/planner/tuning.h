@@ -29,6 +29,7 @@ struct TuningConfig {
   uint32_t probe_batches = 3;
   uint32_t max_live_variants = 48;
   uint64_t max_pairs_per_race = 4000;
+  double sham_share = 0.05;  // of search races that are preceded by one between equal plans
   Nanos max_window = std::chrono::minutes(30);  // beyond it the search ends `undecided`
   // Jobs on one device disturb each other: only one of them gives pairs, unless this is set.
   bool share_device = false;

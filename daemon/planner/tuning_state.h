@@ -15,6 +15,7 @@
 #include "daemon/planner/session_state.h"
 #include "daemon/planner/settling.h"
 #include "daemon/planner/space.h"
+#include "daemon/planner/tail_guard.h"
 #include "daemon/planner/tuning.h"
 
 namespace blazed::planner {
@@ -112,6 +113,7 @@ class Tuning::State {
   void NoteEffects(const Race& race);
   void AfterReplication(Session& s, const Race& race);
   void DemoteChampion(Session& s, const std::string& reason);
+  void DropForItsTail(Session& s, const Race& race);
   void LookForCarry(const Race& race, double claimed);
 
   // -- pool.cc: other jobs at the races of the one that explores
@@ -136,6 +138,12 @@ class Tuning::State {
   void DropLatePartners();
   bool HandOver(Session& from);
   void TakeOver(Session& s, const Session& from);
+  // -- shams.cc: races between equal plans, as a control
+  void ConsiderSham(Session& s);
+  bool IsSham(Session& s, const Variant& v);
+  bool ShamStep(Session& s);
+  void EndSham(Session& s);
+  void AfterSham(Session& s, const Race& race);
 
   // -- settle.cc: disk before memory
   bool VerifyStep(Session& s);
@@ -147,8 +155,17 @@ class Tuning::State {
   void On(const SettlementStored& event);
   void On(const SettlementFailed& event);
 
+  // -- dwelling.cc: is the win there when a plan runs for long
+  void StartDwelling(Session& s, const Race& proof, SettlementKind kind);
+  bool DwellStep(Session& s);
+  void TakeDwell(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  void EndDwelling(Session& s, std::string cut);
+  void DwellLost(Session& s, const std::string& why);
+
   // -- serve.cc: what is settled, for everybody else
   void StartServing(Session& s);
+  uint64_t PlansMeasured() const;
+  bool AwaitsPairs(const Session& s) const;
   bool ServeStep(Session& s);
   void ServeMatch(Session& s, AdoptReason reason);
   void ServeReplicated(Session& s, const Race& race);
@@ -165,6 +182,7 @@ class Tuning::State {
   // -- checks.cc: drift checks of what is settled
   void StartCheck(Session& s, bool with_pairs);
   void FailedInService(Session& s);
+  double SettledRatio() const;
   bool BurstStep(Session& s);
   void TakeBurst(Session& s, const std::vector<PairSample>& pairs);
   void EndBurst(Session& s, RaceOutcome outcome, const std::string& reason);
@@ -190,10 +208,13 @@ class Tuning::State {
   Campaign campaign_;
 
   std::optional<SettlementRecord> settlement_;  // in force
+  std::string settled_process_;                 // where it was won, as far as this tuning saw it
   std::optional<DriftTimer> timer_;
   uint64_t timer_kept_at_ = 0;
   DriftDetector detector_;
-  std::vector<SessionEffect> effects_;
+  // Rare slow steps of plans against the default, over all their races and checks in this tuning.
+  std::map<Plan, TailGuard> tails_;
+  std::map<Plan, std::vector<SessionEffect>> effects_;
 
   uint64_t races_earlier_ = 0;  // opened by earlier tunings of this workload
   uint64_t races_opened_ = 0;   // ids

@@ -101,7 +101,7 @@ enum class Verdict {
   kDemoted,
 };
 
-enum class RaceKind { kSearch, kVerification, kReplication, kDrift, kSham };
+enum class RaceKind { kSearch, kVerification, kReplication, kDrift, kSham, kDwell };
 enum class RaceOutcome { kWon, kLost, kUndecided };
 enum class SettlementKind { kInJob, kReplicated, kNoWinner };
 enum class AdoptReason { kWonRace, kSettled, kStoredMatch, kReplicatedHere, kDemoted, kPinned };

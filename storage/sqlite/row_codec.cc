@@ -239,7 +239,7 @@ bool DecodeRace(int64_t id, const Row& row, StoredRace& race) {
   race.id = id;
   race.tuning = in.Int();
   in.Count(race.record.id);
-  in.Enumerator(race.record.kind, planner::RaceKind::kSham);
+  in.Enumerator(race.record.kind, planner::RaceKind::kDwell);
   in.Count(race.record.session);
   in.Plan(race.record.champion);
   in.Plan(race.record.challenger);

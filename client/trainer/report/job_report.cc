@@ -72,6 +72,7 @@ std::optional<PairUses> ReadPairUses(const Json* uses) {
                   Integer(*uses, "search_races"),
                   Integer(*uses, "verification_races"),
                   Integer(*uses, "replication_races"),
+                  Integer(*uses, "sham_races"),
                   Integer(*uses, "late")};
 }
 

@@ -35,6 +35,7 @@ struct PairUses {
   int64_t search_races = 0;
   int64_t verification_races = 0;
   int64_t replication_races = 0;
+  int64_t sham_races = 0;
   int64_t late = 0;
 };
 

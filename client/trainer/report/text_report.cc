@@ -156,6 +156,7 @@ std::string PairUsesText(const PairUses& uses) {
   add(uses.search_races, "in search races");
   add(uses.verification_races, "in verification");
   add(uses.replication_races, "in replication");
+  add(uses.sham_races, "in races between equal plans");
   add(uses.late, "run behind a verdict");
   return absl::StrJoin(parts, ", ");
 }

@@ -211,6 +211,12 @@ TEST(Report, AnUndecidedSessionRunsThePlanThatWonItsLastRace) {
        {RaceOf(1, kSearch, kWon, {}, streamed), RaceOf(1, kReplication, kUndecided, {}, streamed)},
        kept},
       {"won by another session", {RaceOf(2, kSearch, kWon, {}, streamed)}, none},
+      {"a control that was won",
+       {RaceOf(1, kSearch, kWon, {}, streamed), RaceOf(1, kSham, kWon, streamed, other)},
+       kept},
+      {"not there in long dwells",
+       {RaceOf(1, kReplication, kWon, {}, streamed), RaceOf(1, kDwell, kLost, {}, streamed)},
+       none},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
@@ -250,6 +256,10 @@ TEST(Report, NamesWhatEveryPairWasFor) {
   int64_t sum = 0;
   for (const Json& count : uses) sum += count.get<int64_t>();
   EXPECT_EQ(sum, 600 + 40);
+  story.races.push_back(RaceOf(1, planner::RaceKind::kSham, planner::RaceOutcome::kLost, {}, {}));
+  story.races.back().pair_count = 24;
+  EXPECT_EQ(JobReport(story)["pairs_by_use"]["sham_races"], 24);
+  EXPECT_EQ(JobReport(story)["pairs_by_use"]["proposals"], uses["proposals"].get<int64_t>() - 24);
   story.outcome->record.cost.search_pairs = 1;
   story.outcome->record.cost.replication_pairs = 0;
   EXPECT_TRUE(JobReport(story)["pairs_by_use"].is_null()) << "its races show more";
@@ -341,6 +351,30 @@ TEST(Explain, SaysWhatWonByHowMuchAndWhatItCost) {
   EXPECT_THAT(sentences, Contains(HasSubstr("3 candidates: ")));
   EXPECT_THAT(sentences, Contains(HasSubstr("paid back after 1234 steps")));
   EXPECT_THAT(sentences, Contains(HasSubstr("after 250 more steps")));
+}
+
+// What one process settled for itself is not what another one will see.
+TEST(Explain, SaysWhereAnotherProcessReplicatesAWinBeforeItAdoptsIt) {
+  Evidence evidence = EvidenceOf(Settled());
+  EXPECT_THAT(Explain(evidence, nullptr),
+              Contains(HasSubstr("the next process replicates it where its signatures differ")));
+  evidence.settlement->record.gain = {0.012, 0.006, 0.018};
+  EXPECT_THAT(Explain(evidence, nullptr),
+              Contains(HasSubstr("another one replicates it before adopting it, because the "
+                                 "luckiest of 3 plans may be 0.8 % faster in one process alone")));
+}
+
+TEST(Explain, SaysWhatLongDwellsShowed) {
+  storage::Reader::SessionStory story = Settled();
+  storage::StoredRace dwell = story.races.front();
+  dwell.id = 9;
+  dwell.record.kind = planner::RaceKind::kDwell;
+  dwell.record.reason = "the win is there in 2 blocks of long dwells";
+  story.races.push_back(dwell);
+  const Evidence evidence = EvidenceOf(story);
+  EXPECT_THAT(Explain(evidence, nullptr), Contains(dwell.record.reason));
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("in its last race, a verification race")));
 }
 
 TEST(Explain, SaysWhyNotThatOne) {

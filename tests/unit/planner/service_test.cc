@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/sim/host.h"
+#include "daemon/planner/tail_guard.h"
 
 namespace blazed::planner {
 namespace {
@@ -100,6 +101,38 @@ TEST(Service, DemotesAPlanThatBecameSlowerAndSearchesAgain) {
   EXPECT_TRUE(kept);
   ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000));
   EXPECT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner);
+}
+
+// Three of ten steps of the settled plan take three times as long: the typical one is as fast as
+// ever.
+TEST(Service, DemotesAPlanThatBeginsToHaveSlowSteps) {
+  Settled job(3);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  Random random(4);
+  job.host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<LeaseDone>(&body);
+    if (done == nullptr) return true;
+    const auto lease = std::find_if(job.host.actions().rbegin(), job.host.actions().rend(),
+                                    [&](const Action& action) {
+                                      const auto* run = std::get_if<RunPairs>(&action);
+                                      return run != nullptr && run->lease == done->lease;
+                                    });
+    const RunPairs& run = std::get<RunPairs>(*lease);
+    for (size_t i = 0; i < run.challenger_first.size(); ++i) {
+      const bool plan_second = run.challenger_first[i] == (run.champion != kDefaultVariant);
+      UnitTime& unit = done->units[2 * i + (plan_second ? 1 : 0)];
+      if (random.Uniform() < 0.3) unit.host_ns *= 3;
+    }
+    return true;
+  };
+  job.host.Serve(job.session, 20000);
+  EXPECT_EQ(job.host.demotions(), 1u);
+  EXPECT_TRUE(job.host.in_use(job.session).empty());
+  EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kDemoted);
+  EXPECT_EQ(job.host.plans().at(kGood).reason.find(kTailReason), 0u)
+      << job.host.plans().at(kGood).reason;
+  ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000));
+  EXPECT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner) << "named again";
 }
 
 TEST(Service, ChecksSoonerWhenItsStepTimesMove) {

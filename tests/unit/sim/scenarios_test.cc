@@ -209,6 +209,28 @@ TEST(Scenarios, SettleAPlanWithARareTail) {
   EXPECT_GT(Field(rows[4], "mean_change"), 0.08);
 }
 
+// A win of one process alone is true there and is not handed to another one.
+TEST(Scenarios, HandOnNoWinThatIsOneProcesssOwn) {
+  const auto rows = RunScenario("evaporate", 12);
+  ASSERT_EQ(rows.size(), 6u);
+  const Row& process = rows[5];
+  EXPECT_EQ(Field(process, "session_sd"), 0.006);
+  EXPECT_GT(Field(process, "in_job_rate"), 0.5) << "nothing was there to be handed on";
+  EXPECT_GT(Field(process, "true_there"), 0.9);
+  EXPECT_LT(Field(process, "false_settle_rate"), Field(process, "in_job_rate"));
+  EXPECT_EQ(Field(rows[4], "session_sd"), 0.003);
+  EXPECT_LE(Field(rows[4], "false_settle_rate_low"), 0.01);
+}
+
+TEST(Scenarios, FindMostWinsThatFadeAfterASwitch) {
+  const auto rows = RunScenario("carry", 10);
+  ASSERT_EQ(rows.size(), 6u);
+  for (const Row& row : rows) {
+    const bool fades = Field(row, "fades_over") > 0;
+    EXPECT_LE(Field(row, "false_settle_rate"), fades ? 0.4 : 0.1) << Field(row, "carry");
+  }
+}
+
 TEST(Scenarios, GiveOneResultForOneSeedWhateverTheThreads) {
   const auto json = [](const std::string& name, uint64_t seed, unsigned threads) {
     Request request;
