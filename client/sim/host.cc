@@ -64,6 +64,7 @@ SessionId Host::Attach(const std::string& process, Mode mode, const std::string&
     c.device_noise = std::make_unique<StepNoise>(DeviceNoise(), random_.Next());
     ready.default_step_ns =
         static_cast<uint64_t>(std::max(settings_.step_ns, settings_.queue_host_ns));
+    ready.queued = settings_.queue_claims.queued;
   }
   c.ready = ready;
   Send(ready);
@@ -170,6 +171,7 @@ double Host::QueuedStepNs(Client& c, const Plan& plan, double cost, uint64_t key
   const double before = c.queue->host_now();
   c.queue->Step(settings_.queue_host_ns * std::exp(c.noise->Step(host_cost, key)),
                 settings_.step_ns * std::exp(c.device_noise->Step(cost, key)));
+  if (c.step < settings_.queues_from_step) c.queue->Drain();
   return c.queue->host_now() - before;
 }
 
@@ -232,17 +234,29 @@ void Host::Probe(SessionId id, Client& c, const ProbeVariants& probe) {
   }
 }
 
+void Host::SeeRunAhead(const Client& c, LeaseDone& done) {
+  if (c.queue == nullptr) return;
+  done.run_ahead = std::max(done.run_ahead.value_or(0), c.queue->InFlight());
+}
+
 // As the shim runs it: w warm steps, a drained point, k timed steps, a drained point.
 UnitTime Host::Unit(SessionId id, Client& c, const RunPairs& run, bool challenger,
-                    uint64_t& drain_ns) {
+                    LeaseDone& done) {
   const VariantId variant = challenger ? run.challenger : run.champion;
   for (uint32_t i = 0; i < run.warm_steps; ++i) StepNs(id, c, variant);
-  drain_ns += static_cast<uint64_t>(Drain(c));
+  done.drain_ns += static_cast<uint64_t>(Drain(c));
+  const double device_from = c.queue == nullptr ? 0 : c.queue->host_now();
   double ns = 0;
-  for (uint32_t i = 0; i < run.timed_steps; ++i) ns += StepNs(id, c, variant);
+  for (uint32_t i = 0; i < run.timed_steps; ++i) {
+    if (i + 1 == run.timed_steps) SeeRunAhead(c, done);
+    ns += StepNs(id, c, variant);
+  }
   const double waited = Drain(c);
-  drain_ns += static_cast<uint64_t>(waited);
+  done.drain_ns += static_cast<uint64_t>(waited);
   UnitTime unit;
+  if (c.queue != nullptr) {
+    unit.device_ns = static_cast<uint64_t>(c.queue->device_end() - device_from);
+  }
   unit.host_ns = static_cast<uint64_t>(ns + waited);
   const double limit = static_cast<double>(run.abort_step_ns) * run.timed_steps;
   if (challenger && run.abort_step_ns > 0 && ns + waited > limit) unit.flags = kUnitAborted;
@@ -254,16 +268,20 @@ void Host::Pairs(SessionId id, Client& c, const RunPairs& run) {
   done.session = id;
   done.lease = run.lease;
   done.first_step = c.step;
+  SeeRunAhead(c, done);
   for (bool coin : run.challenger_first) {
     const bool first = settings_.fixed_order ? false : coin;
     for (bool challenger : {first, !first}) {
-      done.units.push_back(Unit(id, c, run, challenger, done.drain_ns));
+      done.units.push_back(Unit(id, c, run, challenger, done));
     }
     // In the negative control the planner has to believe that its coins were followed.
     if (settings_.fixed_order && coin) {
       std::swap(done.units[done.units.size() - 2], done.units[done.units.size() - 1]);
     }
   }
+  const QueueClaims& claims = settings_.queue_claims;
+  if (claims.run_ahead && c.queue != nullptr) done.run_ahead = claims.run_ahead;
+  if (!claims.tells_run_ahead) done.run_ahead.reset();
   Answer(done);
 }
 

@@ -18,6 +18,13 @@
 
 namespace blazed::sim {
 
+// What a host with a launch queue says of it, true or not.
+struct QueueClaims {
+  bool queued = true;                 // when it describes itself
+  bool tells_run_ahead = true;        // in each lease
+  std::optional<uint32_t> run_ahead;  // this, whatever happens
+};
+
 struct HostSettings {
   NoiseSettings noise;
   double step_ns = 10e6;     // of the default plan
@@ -34,6 +41,8 @@ struct HostSettings {
   std::optional<QueueSettings> queue;
   double queue_host_ns = 0;
   const CostTable* queue_host_costs = nullptr;  // null: plans change nothing of the host's time
+  QueueClaims queue_claims;
+  uint64_t queues_from_step = 0;  // before it the host waits for its device in each step
 };
 
 enum class Restart { kStopped, kKilled };
@@ -124,7 +133,8 @@ class Host {
   double TrueExcess(const planner::Plan& plan, double cost) const;
   double Drain(Client& c);
   planner::UnitTime Unit(planner::SessionId id, Client& c, const planner::RunPairs& run,
-                         bool challenger, uint64_t& drain_ns);
+                         bool challenger, planner::LeaseDone& done);
+  static void SeeRunAhead(const Client& c, planner::LeaseDone& done);
   planner::TuningMemory Remembered(Restart how) const;
   void Answer(planner::EventBody body);
   void TickIfDue();

@@ -19,6 +19,11 @@ void LaunchQueue::Step(double host_ns, double device_ns) {
   ahead_.push_back(device_);
 }
 
+uint32_t LaunchQueue::InFlight() const {
+  const auto is_late = [this](double end) { return end > host_; };
+  return static_cast<uint32_t>(std::count_if(ahead_.begin(), ahead_.end(), is_late));
+}
+
 double LaunchQueue::Drain() {
   const double waited = std::max(0.0, device_ - host_);
   host_ += waited;

@@ -19,6 +19,8 @@ class LaunchQueue {
 
   // One step whose launches take the host `host_ns` and whose kernels the device `device_ns`.
   void Step(double host_ns, double device_ns);
+  // Steps that the device has not ended at the host's present moment.
+  uint32_t InFlight() const;
   // The host waits for the end of the last step; what that took. The next step finds a device that
   // is idle.
   double Drain();

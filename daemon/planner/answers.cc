@@ -159,15 +159,20 @@ void Tuning::State::On(const LeaseDone& event) {
   const Outstanding lease = *found;
   s->open.erase(event.lease);
   std::string why;
-  const auto pairs = ReadLease(lease.lease, event, &why);
+  auto pairs = ReadLease(lease.lease, event, &why);
   if (!pairs || pairs->empty()) {
     LeaseFailed(*s, pairs ? "a lease brought no pair" : why);
   } else {
     s->expired_in_row = 0;
-    NoteStep(*s, event.first_step + event.units.size());
-    s->ledger.AddDrain(event.drain_ns);
-    campaign_.ledger.AddDrain(event.drain_ns);
+    const UnitShape unit{lease.lease.warm_steps, lease.lease.timed_steps};
+    NoteStep(*s, event.first_step + event.units.size() * unit.steps());
+    const bool other_units = SeeQueue(*s, lease, event, *pairs);
     TakePairs(*s, lease, *pairs);
+    const uint64_t drains = s->drain_cost.Charge(unit, event.units.size(), event.drain_ns,
+                                                 lease.purpose == LeasePurpose::kNoise);
+    s->ledger.AddDrain(drains);
+    campaign_.ledger.AddDrain(drains);
+    if (other_units) UnitsChanged(*s);
   }
   Advance(*s);
 }

@@ -78,7 +78,9 @@ bool Tuning::State::BurstStep(Session& s) {
   switch (detector_.state()) {
     case DriftDetector::State::kRunning:
       IssueLease(s, LeasePurpose::kBurst, v->id, kDefaultVariant,
-                 burst.pairs.empty() ? kFirstBurstLease : kBurstLease, burst.discard);
+                 PairsALease(s.units.Shape(burst.discard),
+                             burst.pairs.empty() ? kFirstBurstLease : kBurstLease),
+                 burst.discard);
       return false;
     case DriftDetector::State::kDemote:
       EndBurst(s, RaceOutcome::kWon, "the fallback is the faster one by now");
@@ -134,6 +136,8 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   record.outcome = outcome;
   record.reason = reason;
   record.pairs = s.burst->pairs;
+  record.warm_steps = s.units.Shape(true).warm;
+  record.timed_steps = s.units.Shape(true).timed;
   if (!s.burst->ratios.empty()) {
     record.effect = ConfidenceInterval(s.burst->ratios, s.burst->scales, config_.alpha);
   }
@@ -144,10 +148,12 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   LeaveTurn(s);
   Emit(KeepRace{record});
   if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted);
+  const uint64_t unit_steps = s.units.Shape(false).steps();
   if (outcome == RaceOutcome::kLost) {
-    timer_ = AfterOk(*timer_);
+    timer_ = AfterOk(*timer_, unit_steps);
   } else {
-    timer_ = alarmed ? AfterUnclearAlarm(*timer_) : AfterInconclusive(*timer_);
+    timer_ = alarmed ? AfterUnclearAlarm(*timer_, unit_steps)
+                     : AfterInconclusive(*timer_, unit_steps);
   }
   KeepTimer();
   GrantTurns();

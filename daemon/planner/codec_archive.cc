@@ -137,9 +137,10 @@ std::string ToText(const std::vector<PairSample>& value) {
     const int bits = (p.challenger_first ? 1 : 0) + (p.excluded ? 2 : 0) + (p.aborted ? 4 : 0);
     std::string text = FormatNumber(p.champion_ns) + "/" + FormatNumber(p.challenger_ns) + "/" +
                        FormatNumber(bits);
-    if (p.session == 0) return text;
-    text += '/';
-    return text += FormatNumber(p.session);
+    if (p.champion_device_ns != 0 || p.challenger_device_ns != 0) {
+      text += "/" + FormatNumber(p.champion_device_ns) + "/" + FormatNumber(p.challenger_device_ns);
+    }
+    return p.session == 0 ? text : text + "/" + FormatNumber(p.session);
   });
 }
 
@@ -214,8 +215,15 @@ bool FromText(std::string_view text, std::vector<UnitTime>& value) {
 bool FromText(std::string_view text, std::vector<PairSample>& value) {
   return ParseList(text, value, [](const auto& parts, PairSample& p) {
     int bits = 0;
-    if (parts.size() == 4 && (!FromText(parts[3], p.session) || p.session == 0)) return false;
-    if (parts.size() < 3 || parts.size() > 4 || !FromText(parts[0], p.champion_ns) ||
+    // Three numbers, then the device's two where it has any, then the job where it is another.
+    const size_t n = parts.size();
+    const bool device = n >= 5, job = n == 4 || n == 6;
+    if (device && (!FromText(parts[3], p.champion_device_ns) ||
+                   !FromText(parts[4], p.challenger_device_ns))) {
+      return false;
+    }
+    if (job && (!FromText(parts[n - 1], p.session) || p.session == 0)) return false;
+    if (n < 3 || n > 6 || !FromText(parts[0], p.champion_ns) ||
         !FromText(parts[1], p.challenger_ns) || !FromText(parts[2], bits)) {
       return false;
     }

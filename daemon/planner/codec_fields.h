@@ -58,7 +58,8 @@ void Visit(A& a, RaceRecord& v) {
   a("challenger", v.challenger), a("outcome", v.outcome), a("reason", v.reason);
   a("alpha", v.alpha), a("beta", v.beta), a("delta0", v.delta0), a("delta1", v.delta1);
   a("log_e_accept", v.log_e_accept), a("log_e_drop", v.log_e_drop), a("effect", v.effect);
-  a("pairs", v.pairs), a("started", v.started), a("ended", v.ended);
+  a("pairs", v.pairs), a("warm", v.warm_steps), a("timed", v.timed_steps);
+  a("started", v.started), a("ended", v.ended);
 }
 template <class A>
 void Visit(A& a, SettlementRecord& v) {
@@ -103,6 +104,7 @@ void Visit(A& a, SessionReady& v) {
   a("seed", v.seed), a("default_signature", v.default_signature);
   a("default_peak", v.default_peak_bytes), a("extra_memory", v.extra_memory_bytes);
   a("default_step_ns", v.default_step_ns), a("default_build_ns", v.default_build_ns);
+  a("queued", v.queued);
   a("tune_until_steps", v.tune_until_steps), a("tune_until", v.tune_until);
   a("first_directive", v.first_directive), a("first_variant", v.first_variant);
   a("device", v.device), a("job", v.job);
@@ -126,6 +128,7 @@ template <class A>
 void Visit(A& a, LeaseDone& v) {
   a("session", v.session), a("lease", v.lease), a("units", v.units);
   a("first_step", v.first_step), a("drain_ns", v.drain_ns), a("complete", v.complete);
+  a("run_ahead", v.run_ahead);
 }
 template <class A>
 void Visit(A& a, LeaseExpired& v) {

@@ -63,11 +63,11 @@ void Tuning::State::IssueLease(Session& s, LeasePurpose purpose, VariantId champ
   run.lease = id;
   run.champion = champion;
   run.challenger = challenger;
-  run.warm_steps = discard ? 1 : 0;
-  run.timed_steps = 1;
+  const UnitShape unit = UnitFor(s, purpose, discard);
+  run.warm_steps = unit.warm;
+  run.timed_steps = unit.timed;
   for (uint32_t i = 0; i < pairs; ++i) run.challenger_first.push_back(s.coin.Coin());
-  const uint64_t steps = 2ull * pairs * (run.warm_steps + run.timed_steps);
-  run.deadline = DeadlineFor(s.step_ns, steps);
+  run.deadline = DeadlineFor(s.step_ns, 2ull * pairs * unit.steps());
   // A drift check's challenger is the default, which is always allowed to be slow.
   if (champion != challenger && challenger != kDefaultVariant) {
     run.abort_step_ns = static_cast<uint64_t>(std::max(0.0, kAbortFactor * s.step_ns));
@@ -76,7 +76,7 @@ void Tuning::State::IssueLease(Session& s, LeasePurpose purpose, VariantId champ
   open.kind = DirectiveKind::kLease;
   open.issued = now_;
   open.purpose = purpose;
-  open.lease = {run.challenger_first, run.timed_steps};
+  open.lease = {run.challenger_first, unit.timed, unit.warm};
   open.champion = champion;
   open.challenger = challenger;
   open.discard = discard;

@@ -3,6 +3,7 @@
 // nothing the second time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +25,7 @@ struct SessionReady {
   uint64_t extra_memory_bytes = 0;
   uint64_t default_step_ns = 0;  // 0: unknown
   uint64_t default_build_ns = 0;
+  bool queued = false;            // the host may run ahead of its device
   uint64_t tune_until_steps = 0;  // 0: no limit
   Nanos tune_until{};             // zero: no limit
   // First ids to give out. A session that outlives its daemon keeps variants and answers under
@@ -74,6 +76,9 @@ struct LeaseDone {
   uint64_t first_step = 0;
   uint64_t drain_ns = 0;
   bool complete = true;
+  // Most steps that the device had still to end when one of the lease's steps began; none where the
+  // host cannot tell.
+  std::optional<uint32_t> run_ahead;
   bool operator==(const LeaseDone&) const = default;
 };
 

@@ -10,7 +10,6 @@
 namespace blazed::planner {
 namespace {
 
-constexpr uint32_t kNoiseLease = 16;
 constexpr size_t kScoutLot = 16;
 constexpr double kScoutSteps = 300;    // a scout of every single change may cost this many steps
 constexpr double kSearchShare = 0.65;  // of the window; the rest is for replication
@@ -45,7 +44,7 @@ void Tuning::State::SetStage(Session& s, Stage stage) {
 }
 
 bool Tuning::State::ExploreStep(Session& s) {
-  if (BudgetEnds(s)) return false;
+  if (BudgetEnds(s) || RefillNoise(s)) return false;
   const bool searching = campaign_.stage == Stage::kSearch || campaign_.stage == Stage::kVerify;
   if (searching && !Proven(s, campaign_.champion)) {
     DemoteChampion(s, "the plan in use cannot run here any more");
@@ -113,6 +112,7 @@ Surroundings Tuning::State::Measure(const Session& s) const {
                                  : kProbeSteps * (config_.probe_batches + 1) * s.step_ns;
   const double window = static_cast<double>(config_.max_window.count());
   here.window_ns = std::max(0.0, window * (1 - BudgetShare(s)));
+  here.unit_steps = static_cast<double>(s.units.Shape(campaign_.discard_mode).steps());
   if (s.ready.tune_until > Nanos(0)) {
     const auto limit = static_cast<double>(s.ready.tune_until.count());
     here.job_ns =
@@ -128,9 +128,11 @@ Surroundings Tuning::State::Measure(const Session& s) const {
 
 // The plan in use against itself: the scale of this process, and with it the forecast.
 bool Tuning::State::NoiseStep(Session& s) {
-  const uint32_t wanted = campaign_.has_forecast ? kRingPairs : kForecastPairs;
+  // A pair of long units says what several single steps do.
+  const bool few = campaign_.has_forecast || s.units.queued();
+  const uint32_t wanted = few ? kRingPairs : kForecastPairs;
   if (space_.size() > 0 && s.noise_pairs < wanted) {
-    IssueLease(s, LeasePurpose::kNoise, s.in_use, s.in_use, kNoiseLease, false);
+    IssueNoise(s);
     return false;
   }
   search_.SetProfile(ChooseProfile(Measure(s), config_));

@@ -36,8 +36,9 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   if (here.toggles == 0) plans = 0;
   const double races = here.toggles == 0 ? 0 : 2 + toggles / 10;
   const double race_pairs = kRacePairs * noise * noise;
-  const double steps = 2 * (static_cast<double>(pairs) + plans * profile.pairs_per_proposal) +
-                       3 * races * race_pairs;
+  const double steps =
+      here.unit_steps * (2 * (static_cast<double>(pairs) + plans * profile.pairs_per_proposal) +
+                         3 * races * race_pairs);
   double window = steps * here.step_ns + plans * (here.build_ns + here.probe_ns);
   window = std::min(window, here.window_ns > 0 ? here.window_ns : kLongestNs);
   const double part = PartThatFits(here, window, steps);
@@ -46,7 +47,8 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   record.window = Nanos(static_cast<int64_t>(window));
   record.builds = static_cast<uint32_t>(plans);
   const double trials = plans * profile.pairs_per_proposal;
-  record.regret = Nanos(static_cast<int64_t>(kRegretStepsPerTrial * trials * here.step_ns));
+  record.regret =
+      Nanos(static_cast<int64_t>(kRegretStepsPerTrial * trials * here.unit_steps * here.step_ns));
   record.resolvable = 1 - std::exp(-profile.delta1);
   record.based_on = "this job's first " + Counted(pairs, "pair") + " and a space of " +
                     Counted(here.toggles, "option") +

@@ -194,7 +194,8 @@ void Tuning::State::GivePairs(Session& s, const Race& race) {
 uint32_t Tuning::State::LeasePairs(const Race& race) {
   uint32_t jobs = 1;
   for (const Session* s : Partners()) jobs += s->sat_out == race.id() ? 0 : 1;
-  const uint32_t all = race.counted() == 0 ? kFirstLease : kRaceLease;
+  const uint32_t all =
+      PairsALease(race.terms().unit, race.counted() == 0 ? kFirstLease : kRaceLease);
   return jobs == 1 ? all : std::max(kLeastLease, (all + jobs - 1) / jobs);
 }
 

@@ -30,7 +30,7 @@ Grain GrainOf(size_t toggles, const TuningConfig& config) {
 double Resolvable(const Surroundings& here, const Grain& grain, const TuningConfig& config) {
   double pairs = static_cast<double>(kTargetPairs);
   if (here.step_ns > 0 && here.window_ns > 0) {
-    pairs = std::min(pairs, here.window_ns / (2 * here.step_ns));
+    pairs = std::min(pairs, here.window_ns / (2 * here.unit_steps * here.step_ns));
   }
   const double race = std::max(64.0, pairs / 4);
   const double width = here.scale * std::sqrt(4 * std::log(6 / (config.alpha / 12)) / race);
@@ -40,7 +40,8 @@ double Resolvable(const Surroundings& here, const Grain& grain, const TuningConf
 void ChargeVariants(const Surroundings& here, const TuningConfig& config, SearchProfile& profile) {
   if (here.step_ns <= 0) return;
   const double build = here.build_ns / here.step_ns;
-  const double cost = (here.build_ns + here.probe_ns) / here.step_ns;
+  // Beside what measuring a plan costs; what is dear stands in the way of training as it is.
+  const double cost = (here.build_ns + here.probe_ns) / (here.unit_steps * here.step_ns);
   if (build > kDearSteps) {
     profile.pairs_per_proposal = 8;
     profile.flips = 24;

@@ -12,11 +12,12 @@ namespace blazed::planner {
 // What this process measured before its first trial.
 struct Surroundings {
   size_t toggles = 0;
-  double scale = 0.015;  // of a pair's log ratio
-  double step_ns = 0;    // median step of the default
-  double build_ns = 0;   // median cost of a build
-  double probe_ns = 0;   // median cost of one variant's probes
-  double window_ns = 0;  // wall time left for the whole tuning
+  double scale = 0.015;   // of a pair's log ratio
+  double step_ns = 0;     // median step of the default
+  double unit_steps = 1;  // that one unit of a pair runs
+  double build_ns = 0;    // median cost of a build
+  double probe_ns = 0;    // median cost of one variant's probes
+  double window_ns = 0;   // wall time left for the whole tuning
   // What the job's own limits leave a search; negative: no such limit. The forecast alone reads it.
   double job_ns = -1;
   double job_steps = -1;

@@ -13,6 +13,15 @@ namespace {
 
 constexpr double kFarSlower = 5;      // scales; two pairs in a row beyond it end a race
 constexpr uint64_t kEarlyPairs = 16;  // among its first ones
+constexpr double kHeldUp = 0.01;      // of single steps, by the machine and not by their plan
+
+// So many pairs of longer units in a row that the machine alone holds up no oftener than it does
+// two pairs of single steps: a unit of k steps is held up with 1 - 0.99^k.
+uint32_t FarSlowerInRow(const UnitShape& unit) {
+  if (unit.timed <= 1) return 2;
+  const double held_up = -std::expm1(unit.timed * std::log1p(-kHeldUp));
+  return static_cast<uint32_t>(std::ceil(2 * std::log(kHeldUp) / std::log(held_up)));
+}
 
 }  // namespace
 
@@ -97,9 +106,11 @@ void Race::Decide(bool far_slower) {
     End(RaceOutcome::kWon, "faster by more than the least gain that counts");
   } else if (drop_.LogE() >= std::log(1 / terms_.beta)) {
     End(RaceOutcome::kLost, "the gain is smaller than what is looked for");
-  } else if (far_slower_ >= 2) {
+  } else if (const uint32_t in_row = FarSlowerInRow(terms_.unit); far_slower_ >= in_row) {
     End(RaceOutcome::kLost,
-        "two pairs in a row were slower by more than five times the noise, so it was not tried on");
+        (in_row == 2 ? "two" : std::to_string(in_row)) +
+            std::string(" pairs in a row were slower by more than five times the noise, so it was "
+                        "not tried on"));
   } else {
     EndAtLimit();
   }
@@ -184,6 +195,8 @@ RaceRecord Race::Record(SessionId session, Moment ended) const {
   for (PairSample& pair : record.pairs) {
     if (pair.session == session) pair.session = 0;
   }
+  record.warm_steps = terms_.unit.warm;
+  record.timed_steps = terms_.unit.timed;
   record.started = started_;
   record.ended = ended;
   return record;

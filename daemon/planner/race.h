@@ -12,6 +12,7 @@
 #include "daemon/planner/race_parts.h"
 #include "daemon/planner/tail_guard.h"
 #include "daemon/planner/types.h"
+#include "daemon/planner/unit.h"
 
 namespace blazed::planner {
 
@@ -23,6 +24,7 @@ struct RaceTerms {
   uint64_t max_pairs = 4000;
   uint64_t least_pairs = 0;  // a won race goes on to here, so that its interval says something
   bool discard = false;      // a warm step before each timed one
+  UnitShape unit;            // of all its pairs
   bool operator==(const RaceTerms&) const = default;
 };
 

@@ -26,6 +26,8 @@ std::string Story(const Race& race) {
 void Tuning::State::OpenRace(Session& s, RaceTerms terms, const Plan& champion,
                              const Plan& challenger) {
   terms.interval_alpha = config_.alpha;
+  terms.unit = s.units.Shape(terms.discard);
+  s.race_again = false;
   const RaceId id = races_earlier_ + ++races_opened_;
   s.race.emplace(id, terms, champion, challenger, now_);
   if (champion.empty()) s.race->GoOnFrom(tails_[challenger]);
@@ -34,6 +36,7 @@ void Tuning::State::OpenRace(Session& s, RaceTerms terms, const Plan& champion,
 }
 
 bool Tuning::State::RaceStep(Session& s) {
+  if (s.race->ended() && s.race_again) return RaceAgain(s);
   if (s.race->ended()) {
     const Race race = *s.race;
     CloseRace(s);
@@ -61,7 +64,7 @@ void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
                               const std::vector<PairSample>& pairs) {
   switch (lease.purpose) {
     case LeasePurpose::kNoise:
-      return TakeNoise(s, pairs);
+      return TakeNoise(s, lease, pairs);
     case LeasePurpose::kBurst:
       return TakeBurst(s, pairs);
     case LeasePurpose::kDwell:
@@ -72,12 +75,16 @@ void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
   }
 }
 
-void Tuning::State::TakeNoise(Session& s, const std::vector<PairSample>& pairs) {
+void Tuning::State::TakeNoise(Session& s, const Outstanding& lease,
+                              const std::vector<PairSample>& pairs) {
   const RaceKind kind = s.role == Role::kServing ? RaceKind::kReplication : RaceKind::kSearch;
   for (Ledger* ledger : {&s.ledger, &campaign_.ledger}) {
     ledger->AddPairs(kind, pairs.size());
     ledger->AddNoise(pairs.size());
   }
+  const UnitShape unit{lease.lease.warm_steps, lease.lease.timed_steps};
+  s.drain_cost.Learn(unit, pairs);
+  if (unit != s.units.Shape(false)) return;  // shorter ones, for the cost of a drained point alone
   s.noise_pairs += static_cast<uint32_t>(pairs.size());
   for (const PairSample& pair : pairs) {
     if (pair.excluded || pair.aborted) continue;
@@ -87,6 +94,8 @@ void Tuning::State::TakeNoise(Session& s, const std::vector<PairSample>& pairs) 
     s.noise_step_ns.push_back(pair.challenger_ns);
   }
   s.step_ns = Median(s.noise_step_ns);
+  const bool of_default = s.role == Role::kExploring && s.in_use == kDefaultVariant;
+  if (of_default) campaign_.default_step_ns = s.step_ns;
 }
 
 // Time lost on the slower arm, against the plan in use. A step that the machine held up says
@@ -99,17 +108,18 @@ void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
   const bool champion_in_use = lease.challenger != s.in_use;
   const Variant* other = s.Find(champion_in_use ? lease.challenger : lease.champion);
   const Plan plan = other == nullptr ? Plan{} : other->plan;
+  const double timed = lease.lease.timed_steps, warm = lease.lease.warm_steps;
   double excess = 0;
   for (const PairSample& pair : pairs) {
     if (pair.excluded) continue;
     if (pair.aborted) {
-      excess += std::max(0.0, pair.challenger_ns - s.step_ns);
+      excess += std::max(0.0, pair.challenger_ns - s.step_ns) * (1 + warm / timed);
       continue;
     }
+    // A warm step is as slow as a timed one.
     const double ratio = HoldNear(LogRatio(pair), expected, scale);
-    excess += s.step_ns * std::expm1(champion_in_use ? -ratio : ratio);
+    excess += (warm + timed) * s.step_ns * std::expm1(champion_in_use ? -ratio : ratio);
   }
-  if (lease.discard) excess *= 2;  // the warm step is as slow as the timed one
   s.ledger.AddExcess(plan, excess);
   campaign_.ledger.AddExcess(plan, excess);
 }

@@ -12,9 +12,10 @@ constexpr double kContradiction =
     4;  // scales between two pairs of one plan; normal noise: one in 200
 constexpr double kReach = 3;
 
-bool Plausible(const UnitTime& unit) {
-  if ((unit.flags & kUnitAborted) != 0) return unit.host_ns <= kLongestUnitNs;
-  return unit.host_ns > 0 && unit.host_ns <= kLongestUnitNs;
+bool Plausible(const UnitTime& unit, double steps) {
+  const bool aborted = (unit.flags & kUnitAborted) != 0;
+  const double longest = static_cast<double>(kLongestUnitNs) * steps;
+  return (unit.host_ns > 0 || aborted) && static_cast<double>(unit.host_ns) <= longest;
 }
 
 PairSample MakePair(const UnitTime& first, const UnitTime& second, bool challenger_first,
@@ -24,8 +25,11 @@ PairSample MakePair(const UnitTime& first, const UnitTime& second, bool challeng
   PairSample pair;
   pair.challenger_first = challenger_first;
   pair.champion_ns = static_cast<double>(champion.host_ns) / steps;
-  pair.challenger_ns = static_cast<double>(challenger.host_ns) / steps;
   pair.aborted = (challenger.flags & kUnitAborted) != 0;
+  // How many of its steps ran before it was cut short is not known.
+  pair.challenger_ns = static_cast<double>(challenger.host_ns) / (pair.aborted ? 1 : steps);
+  pair.champion_device_ns = static_cast<double>(champion.device_ns) / steps;
+  pair.challenger_device_ns = static_cast<double>(challenger.device_ns) / steps;
   pair.excluded =
       champion.flags != 0 || (challenger.flags & ~kUnitAborted) != 0 || champion.host_ns == 0;
   return pair;
@@ -44,14 +48,14 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
     *why = "called complete with units missing";
     return std::nullopt;
   }
+  const double steps = terms.timed_steps == 0 ? 1 : terms.timed_steps;
   for (const UnitTime& unit : done.units) {
-    if (!Plausible(unit)) {
+    if (!Plausible(unit, steps)) {
       *why = "a unit's duration is impossible";
       return std::nullopt;
     }
   }
   std::vector<PairSample> pairs;
-  const double steps = terms.timed_steps == 0 ? 1 : terms.timed_steps;
   for (size_t i = 0; 2 * i + 1 < done.units.size(); ++i) {
     pairs.push_back(
         MakePair(done.units[2 * i], done.units[2 * i + 1], terms.challenger_first[i], steps));
@@ -68,6 +72,16 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
     pairs.push_back(loss);
   }
   return pairs;
+}
+
+QueueSigns SignsOf(const LeaseTerms& terms, const LeaseDone& done) {
+  QueueSigns signs;
+  signs.run_ahead = done.run_ahead;
+  signs.drain_ns = static_cast<double>(done.drain_ns);
+  // Warm steps end at a drained point of their own.
+  signs.points = static_cast<double>(done.units.size()) * (terms.warm_steps > 0 ? 2 : 1);
+  for (const UnitTime& unit : done.units) signs.units_ns += static_cast<double>(unit.host_ns);
+  return signs;
 }
 
 double LogRatio(const PairSample& pair) { return std::log(pair.champion_ns / pair.challenger_ns); }

@@ -74,7 +74,7 @@ bool Tuning::State::ServeStep(Session& s) {
   explorer_ = s.ready.session;
   if (s.phase != Phase::kReplicate) SetPhase(s, Phase::kReplicate, why);
   if (s.noise_pairs < kRingPairs) {
-    IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
+    IssueNoise(s);
     return false;
   }
   const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_[serving.plan]),
@@ -88,7 +88,7 @@ void Tuning::State::ServeMatch(Session& s, AdoptReason reason) {
   s.serving.reset();
   s.role = Role::kSettled;
   if (timer_) {
-    timer_ = ForNewProcess(*timer_);
+    timer_ = ForNewProcess(*timer_, s.units.Shape(false).steps());
     KeepTimer();
   }
   IssueAdopt(s, variant.value_or(kDefaultVariant), reason, true);

@@ -47,9 +47,10 @@ bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t st
   const double step_ns = event.median_step_ns > 0
                              ? static_cast<double>(event.median_step_ns)
                              : static_cast<double>(event.host_ns) / event.steps;
+  const uint64_t least = kFirstGapSteps * s.units.Shape(false).steps();
   // An alarm soon after a check waits: the level that it was raised against is gone by then.
   s.alarmed |= step_ns > 0 && s.watch.Add(std::log(step_ns));
-  if (s.alarmed && timer_->gap_steps - timer_->steps_left >= kFirstGapSteps) {
+  if (s.alarmed && timer_->gap_steps - timer_->steps_left >= least) {
     timer_->steps_left = 0;
     due = true;
   }
@@ -109,7 +110,8 @@ void Tuning::State::ObserveWindow(Session& s, const ServiceWindow& event) {
   // What a search would take from its start; this job, and what is left of it, ends none.
   here.job_ns = here.job_steps = -1;
   here.window_ns = static_cast<double>(config_.max_window.count());
-  here.scale = std::max(kLeastScale, 1.4826 * Median(distances) * std::sqrt(event.steps));
+  const double timed = s.units.Shape(false).timed;
+  here.scale = std::max(kLeastScale, 1.4826 * Median(distances) * std::sqrt(event.steps / timed));
   s.forecast = MakeForecast(here, ChooseProfile(here, config_), kForecastPairs);
   s.forecast->based_on = "this job's first " + std::to_string(kForecastWindows) +
                          " windows of service, without pairs, and a space of " +

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/planner/drain_cost.h"
 #include "daemon/planner/dwell.h"
 #include "daemon/planner/event.h"
 #include "daemon/planner/ledger.h"
@@ -17,6 +18,7 @@
 #include "daemon/planner/scale.h"
 #include "daemon/planner/step_watch.h"
 #include "daemon/planner/types.h"
+#include "daemon/planner/unit.h"
 
 namespace blazed::planner {
 
@@ -104,6 +106,7 @@ struct Session {
   explicit Session(const SessionReady& ready_event, Moment at)
       : ready(ready_event),
         since(at),
+        units(ready_event.queued, ready_event.default_step_ns),
         coin(ready_event.seed),
         draw(ready_event.seed ^ 0x5bd1e995a5a5a5a5ULL),
         next_variant(ready_event.first_variant),
@@ -111,6 +114,8 @@ struct Session {
 
   SessionReady ready;
   Moment since;
+  UnitRule units;
+  DrainCost drain_cost;
   Random coin, draw;  // order of pairs; proposals
   VariantId next_variant;
   DirectiveId next_directive;
@@ -138,6 +143,7 @@ struct Session {
   std::optional<Helping> helping;
   RaceId sat_out = 0;   // the race that it takes no part in any more
   bool silent = false;  // leases for others ran out: it is asked again when its own turn comes
+  bool race_again = false;  // it ended because its units were too short: it is run afresh
   std::optional<Serving> serving;
   std::optional<Burst> burst;
   std::optional<Dwelling> dwelling;

@@ -99,13 +99,13 @@ void Tuning::State::On(const SettlementStored& event) {
   settlement_->id = event.settlement;
   const bool winner = settlement_->kind != SettlementKind::kNoWinner;
   detector_ = DriftDetector();
+  Session* s = FindSession(settlement_->session);
   if (winner) {
-    timer_ = DriftTimer{event.settlement, kFirstGapSteps, kFirstGapSteps};
+    timer_ = FirstGap(event.settlement, s == nullptr ? 1 : s->units.Shape(false).steps());
     KeepTimer();
     Judge(settlement_->plan, Verdict::kChampion, "settled");
   }
   const std::string awaits = AwaitsReplicationText(*settlement_, PlansMeasured());
-  Session* s = FindSession(settlement_->session);
   settled_process_ = s == nullptr ? std::string() : s->ready.process;
   if (s != nullptr && (s->role == Role::kExploring || s->role == Role::kServing)) {
     const auto variant = Proven(*s, settlement_->plan);

@@ -98,11 +98,20 @@ class Tuning::State {
   Surroundings Measure(const Session& s) const;
   void SetStage(Session& s, Stage stage);
 
+  // -- queueing.cc: units that fit the host's queue
+  bool SeeQueue(Session& s, const Outstanding& lease, const LeaseDone& done,
+                std::vector<PairSample>& pairs);
+  void UnitsChanged(Session& s);
+  UnitShape UnitFor(const Session& s, LeasePurpose purpose, bool discard) const;
+  void IssueNoise(Session& s);
+  bool RefillNoise(Session& s);
+  bool RaceAgain(Session& s);
+
   // -- racing.cc: pairs into verdicts
   void OpenRace(Session& s, RaceTerms terms, const Plan& champion, const Plan& challenger);
   bool RaceStep(Session& s);
   void TakePairs(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
-  void TakeNoise(Session& s, const std::vector<PairSample>& pairs);
+  void TakeNoise(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   void TakeTrial(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   void CountExcess(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs,
                    double expected, double scale);

@@ -127,13 +127,15 @@ struct UnitTime {
   bool operator==(const UnitTime&) const = default;
 };
 
-// A pair as it counts: mean step times of its two units and which ran first.
+// A pair as it counts: mean step times of its two units and which ran first. Host times judge;
+// device times are kept beside them, 0 where the host has no device clock.
 struct PairSample {
   double champion_ns = 0;
   double challenger_ns = 0;
   bool challenger_first = false;
   bool excluded = false;  // flagged by an event known independently of its time
   bool aborted = false;   // the challenger was cut short: counts as a loss
+  double champion_device_ns = 0, challenger_device_ns = 0;
   SessionId session = 0;  // the job that gave it; 0: the session of its race
   bool operator==(const PairSample&) const = default;
 };
@@ -155,6 +157,7 @@ struct RaceRecord {
   double log_e_accept = 0, log_e_drop = 0;
   Interval effect;
   std::vector<PairSample> pairs;
+  uint32_t warm_steps = 0, timed_steps = 1;  // of each of their units
   Moment started{}, ended{};
   bool operator==(const RaceRecord&) const = default;
 };

@@ -78,6 +78,37 @@ TEST(Codec, ReadsEveryEventAndActionOfAWholeTuningBackExactly) {
   }
 }
 
+TEST(Codec, ReadsTheEventsAndRacesOfAQueuedHostBackExactly) {
+  const sim::CostTable table({-0.1, 0.05});
+  sim::HostSettings settings;
+  settings.queue = sim::QueueSettings{};
+  settings.queue_host_ns = 2e6;
+  sim::Host host(&table, settings, {}, {}, 3);
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("a"), 100000));
+  std::string error;
+  bool ran_ahead = false, device = false;
+  for (const Event& event : host.events()) {
+    const auto read = DecodeEvent(EncodeEvent(event), &error);
+    ASSERT_TRUE(read.has_value()) << error << ": " << EncodeEvent(event);
+    EXPECT_EQ(*read, event);
+    const auto* lease = std::get_if<LeaseDone>(&event.body);
+    ran_ahead = ran_ahead || (lease != nullptr && lease->run_ahead.value_or(0) > 0);
+  }
+  for (const Action& action : host.actions()) {
+    const auto read = DecodeAction(EncodeAction(action), &error);
+    ASSERT_TRUE(read.has_value()) << error << ": " << EncodeAction(action);
+    EXPECT_EQ(*read, action);
+    const auto* race = std::get_if<KeepRace>(&action);
+    if (race == nullptr) continue;
+    EXPECT_EQ(race->record.timed_steps, 8u);
+    for (const PairSample& pair : race->record.pairs) {
+      device = device || (pair.champion_device_ns > 0 && pair.challenger_device_ns > 0);
+    }
+  }
+  EXPECT_TRUE(ran_ahead);
+  EXPECT_TRUE(device);
+}
+
 TEST(Codec, KeepsTheExtremesOfNumbers) {
   Event event;
   event.at = Nanos(std::numeric_limits<int64_t>::min());
@@ -95,10 +126,14 @@ TEST(Codec, KeepsTheExtremesOfNumbers) {
 TEST(Codec, StaysTheSameTextOverReleases) {
   Event event;
   event.at = Nanos(12);
-  event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 5, 32}}, 6, 7, false};
+  event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 5, 32}}, 6, 7, false, {}};
   EXPECT_EQ(EncodeEvent(event),
             "3 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
-            "complete=0");
+            "complete=0 run_ahead=0");
+  std::get<LeaseDone>(event.body).run_ahead = 8;
+  EXPECT_EQ(EncodeEvent(event),
+            "3 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "complete=0 run_ahead=1 run_ahead=8");
   RunPairs run{1, 2, 0, 3, {true, false}, 1, 2, Nanos(9), 8};
   EXPECT_EQ(EncodeAction(run),
             "3 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
@@ -116,7 +151,7 @@ TEST(Codec, RefusesAnotherVersionAndSaysTheNextMove) {
 
 TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
   Event event;
-  event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 0, 0}}, 5, 6, true};
+  event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 0, 0}}, 5, 6, true, 7};
   const std::string line = EncodeEvent(event);
   std::string error;
   for (size_t length = 0; length < line.size(); ++length) {

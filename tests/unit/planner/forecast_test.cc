@@ -71,6 +71,33 @@ TEST(Regret, IsThatOfThePlansAndNotOfStepsThatTheMachineHeldUp) {
   }
 }
 
+TEST(Forecast, CountsEveryStepOfAUnit) {
+  Surroundings here;
+  here.toggles = 20;
+  here.step_ns = 1e7;
+  SearchProfile profile;
+  const ForecastRecord single = MakeForecast(here, profile, 32);
+  here.unit_steps = 10;
+  const ForecastRecord queued = MakeForecast(here, profile, 32);
+  const auto times = [](Nanos many, Nanos few) {
+    return static_cast<double>(many.count()) / static_cast<double>(few.count());
+  };
+  EXPECT_NEAR(times(queued.window, single.window), 10, 1e-6);
+  EXPECT_NEAR(times(queued.regret, single.regret), 10, 1e-6);
+  EXPECT_EQ(queued.builds, single.builds);
+}
+
+// So many fewer pairs fit into the window, so less can be resolved.
+TEST(Profile, ResolvesLessWhereUnitsAreLong) {
+  Surroundings here;
+  here.toggles = 20;
+  here.step_ns = 1e8;
+  here.window_ns = 600e9;
+  const double single = ChooseProfile(here, {}).delta1;
+  here.unit_steps = 10;
+  EXPECT_GT(ChooseProfile(here, {}).delta1, single);
+}
+
 TEST(Forecast, GrowsWithSpaceNoiseAndTheCostOfVariants) {
   Surroundings here;
   here.toggles = 20;

@@ -125,7 +125,12 @@ void Storm(uint64_t seed) {
   TuningConfig config;
   config.max_live_variants = 6 + static_cast<uint32_t>(random.Below(40));
   config.max_window = std::chrono::seconds(20 + random.Below(200));
-  sim::Host host(&table, {}, config, {}, seed + 1);
+  sim::HostSettings machine;
+  if (seed % 3 == 0) machine.queue = sim::QueueSettings{};
+  machine.queue_host_ns = (0.1 + 1.5 * random.Uniform()) * machine.step_ns;
+  machine.queues_from_step = random.Below(2000);
+  machine.queue_claims = {random.Coin(), random.Coin(), {}};
+  sim::Host host(&table, machine, config, {}, seed + 1);
   host.bend = [&](EventBody& body) {
     const uint64_t dice = random.Below(100);
     if (dice < 2) return false;
@@ -137,6 +142,7 @@ void Storm(uint64_t seed) {
       built->status = static_cast<BuildStatus>(random.Below(3));
     }
     if (auto* done = std::get_if<LeaseDone>(&body)) {
+      if (seed % 3 == 0 && dice >= 95) done->run_ahead = static_cast<uint32_t>(random.Next());
       if (dice < 6 && !done->units.empty()) {
         done->units.pop_back();
         done->complete = random.Coin();

@@ -102,6 +102,29 @@ TEST(Race, EndsUndecidedAtItsCap) {
   EXPECT_EQ(race.outcome(), RaceOutcome::kUndecided);
 }
 
+// Where one step in a hundred is held up, one unit in twelve of eight steps is.
+TEST(Race, TakesMorePairsInARowForAFarSlowerPlanWhereUnitsAreLong) {
+  for (const auto& [timed, in_row] : {std::pair(1u, 2u), {8u, 4u}}) {
+    RaceTerms terms;
+    terms.unit = {2, timed};
+    Race race = Open(terms);
+    const auto far_slower = [&](uint32_t pairs) {
+      for (uint32_t i = 0; i < pairs; ++i) race.Add(Ratio(-1), kScale);
+    };
+    far_slower(in_row - 1);
+    EXPECT_FALSE(race.ended()) << timed;
+    race.Add(Ratio(0.0), kScale);
+    race.Add(Ratio(0.1), kScale);
+    far_slower(1);
+    EXPECT_FALSE(race.ended()) << timed;
+    Race another = Open(terms);
+    for (uint32_t i = 0; i < in_row; ++i) another.Add(Ratio(-1), kScale);
+    EXPECT_TRUE(another.ended()) << timed;
+    EXPECT_EQ(another.outcome(), RaceOutcome::kLost);
+    EXPECT_NE(another.reason().find("pairs in a row"), std::string::npos) << another.reason();
+  }
+}
+
 TEST(Race, EndsWhereEveryPairIsExcluded) {
   RaceTerms terms;
   terms.max_pairs = 64;

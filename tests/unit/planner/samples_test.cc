@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace blazed::planner {
 namespace {
 
@@ -38,6 +40,42 @@ TEST(ReadLease, RefusesDurationsThatCannotBe) {
   for (uint64_t bad : {uint64_t{0}, kLongestUnitNs + 1, ~uint64_t{0}}) {
     EXPECT_FALSE(ReadLease({{false}, 1}, Done({{bad, 0, 0}, {5, 0, 0}}), &why).has_value());
   }
+}
+
+TEST(ReadLease, TakesAUnitOfManyStepsForOneOfAsManyHours) {
+  std::string why;
+  const UnitTime unit{8 * kLongestUnitNs, 0, 0};
+  EXPECT_TRUE(ReadLease({{false}, 8, 2}, Done({unit, unit}), &why).has_value()) << why;
+  EXPECT_FALSE(ReadLease({{false}, 7, 2}, Done({unit, unit}), &why).has_value());
+}
+
+TEST(ReadLease, KeepsTheDevicesTimesBesideTheHosts) {
+  std::string why;
+  const auto pairs = ReadLease({{true}, 8, 2}, Done({{80, 64, 0}, {96, 72, 0}}), &why);
+  ASSERT_TRUE(pairs.has_value()) << why;
+  EXPECT_EQ(pairs->front(), (PairSample{12, 10, true, false, false, 9, 8}));
+  EXPECT_DOUBLE_EQ(LogRatio(pairs->front()), std::log(1.2)) << "the host's judge";
+}
+
+// How many of its steps ran is not known, so all of its time stands for the loss.
+TEST(ReadLease, DoesNotSpreadACutShortUnitOverStepsThatNeverRan) {
+  std::string why;
+  const auto pairs = ReadLease({{false}, 8, 2}, Done({{80, 0, 0}, {5000, 0, kUnitAborted}}), &why);
+  ASSERT_TRUE(pairs.has_value()) << why;
+  EXPECT_EQ(pairs->front().challenger_ns, 5000);
+  EXPECT_TRUE(pairs->front().aborted);
+}
+
+TEST(SignsOf, CountsTheDrainedPointBehindWarmSteps) {
+  LeaseDone done = Done({{80, 0, 0}, {90, 0, 0}});
+  done.drain_ns = 7;
+  done.run_ahead = 3;
+  const QueueSigns signs = SignsOf({{false}, 8, 2}, done);
+  EXPECT_EQ(signs.points, 4);
+  EXPECT_EQ(signs.drain_ns, 7);
+  EXPECT_EQ(signs.units_ns, 170);
+  EXPECT_EQ(signs.run_ahead, 3u);
+  EXPECT_EQ(SignsOf({{false}, 1, 0}, done).points, 2);
 }
 
 TEST(ReadLease, LeavesAHalfPairOut) {

@@ -34,6 +34,18 @@ TEST(LaunchQueue, LetsTheHostRunAheadByItsBoundAndNoFurther) {
   EXPECT_DOUBLE_EQ(queue.host_now(), 101);  // the first step has ended
 }
 
+TEST(LaunchQueue, KnowsWhatIsInFlight) {
+  LaunchQueue queue(Plain());
+  EXPECT_EQ(queue.InFlight(), 0u);
+  for (int i = 0; i < 20; ++i) queue.Step(1, 100);
+  EXPECT_EQ(queue.InFlight(), 8u);
+  for (int i = 0; i < 20; ++i) queue.Step(1000, 100);
+  EXPECT_EQ(queue.InFlight(), 0u);
+  queue.Step(1, 100);
+  queue.Drain();
+  EXPECT_EQ(queue.InFlight(), 0u);
+}
+
 TEST(LaunchQueue, WaitsForEverythingAtADrainedPoint) {
   LaunchQueue queue(Plain());
   for (int i = 0; i < 3; ++i) queue.Step(1, 100);

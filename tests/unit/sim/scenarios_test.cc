@@ -123,6 +123,10 @@ TEST(Scenarios, FindTrueEffectsOfQueuedHostsByUnits) {
     // A unit reads what a plan truly saves; where it saves nothing, nothing.
     EXPECT_LE(Field(row, "unit_2_8_error_low"), 0.1);
     EXPECT_NEAR(Field(row, "unit_2_8_effect"), Field(row, "true_effect"), 0.04);
+    // And so do those that the planner orders by itself.
+    EXPECT_GE(Field(row, "warm_steps"), 2);
+    EXPECT_GE(Field(row, "timed_steps"), 8);
+    EXPECT_LE(Field(row, "error_low"), 0.1);
   }
 }
 

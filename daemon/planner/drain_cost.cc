@@ -1,0 +1,48 @@
+#include "daemon/planner/drain_cost.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/planner/samples.h"
+#include "daemon/planner/scale.h"
+
+namespace blazed::planner {
+
+void DrainCost::Learn(const UnitShape& unit, const std::vector<PairSample>& pairs) {
+  std::vector<double>& times = lengths_[unit.timed];
+  for (const PairSample& pair : pairs) {
+    if (pair.excluded || pair.aborted) continue;
+    times.push_back(pair.champion_ns * unit.timed);
+    times.push_back(pair.challenger_ns * unit.timed);
+  }
+}
+
+bool DrainCost::SawOtherThan(const UnitShape& unit) const {
+  if (unit.timed < 2) return true;
+  return std::any_of(lengths_.begin(), lengths_.end(),
+                     [&](const auto& length) { return length.first != unit.timed; });
+}
+
+std::optional<double> DrainCost::PerPoint() const {
+  if (lengths_.size() < 2) return std::nullopt;
+  const auto& [few, of_few] = *lengths_.begin();
+  const auto& [many, of_many] = *lengths_.rbegin();
+  if (of_few.empty() || of_many.empty()) return std::nullopt;
+  const double step = (Median(of_many) - Median(of_few)) / (many - few);
+  return std::max(0.0, Median(of_few) - step * few);
+}
+
+uint64_t DrainCost::Charge(const UnitShape& unit, uint64_t units, uint64_t waits_ns, bool noise) {
+  // A client's numbers are hostile: no lease waits longer than the ledger takes.
+  waits_owed_ns_ += std::min(waits_ns, kLongestUnitNs);
+  // Warm steps end at a drained point of their own.
+  points_owed_ += static_cast<double>(units) * (unit.warm > 0 ? 2 : 1);
+  const std::optional<double> point = PerPoint();
+  if (!point && noise && unit.timed > 1) return 0;
+  const double cost = point ? points_owed_ * *point : static_cast<double>(waits_owed_ns_);
+  points_owed_ = 0;
+  const uint64_t waits = std::exchange(waits_owed_ns_, 0);
+  return cost < static_cast<double>(waits) ? static_cast<uint64_t>(cost) : waits;
+}
+
+}  // namespace blazed::planner
