@@ -182,6 +182,7 @@ absl::StatusOr<Inbound> From(const v1::WorkloadSeen& in) {
   out.default_peak_bytes = in.default_peak_bytes();
   out.default_step_ns = in.default_step_ns();
   out.default_build_ns = in.default_build_ns();
+  out.queued = in.queued() != 0;
   return Inbound(std::move(out));
 }
 
@@ -284,6 +285,7 @@ absl::StatusOr<Inbound> From(const v1::StepsDone& in) {
   out.first_step = in.first_step();
   out.drain_ns = in.drain_ns();
   out.complete = in.complete() != 0;
+  if (in.has_run_ahead()) out.run_ahead = in.run_ahead();
   return Inbound(std::move(out));
 }
 

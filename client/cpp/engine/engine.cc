@@ -66,6 +66,7 @@ blz_result Engine::DescribeWorkload(const blz_workload* workload) {
   if (seen.has_value() && workload_.has_value()) error = "the workload was described before";
   std::string body;
   if (error.empty()) {
+    seen->queued = ops_.drain != nullptr;
     body = Encode(*seen);
     if (body.empty()) error = "the workload's description is larger than 1 MiB";
   }
@@ -215,6 +216,7 @@ bool Engine::BeginLeaseStep(uint64_t step) {
     FinishLease();
     return false;
   }
+  if (lease_->AsksRunAhead()) SeeRunAhead();
   uint64_t device_ns = 0;
   if (lease_->NeedsDrainedPoint()) {
     now = DrainedPoint(now);
@@ -258,6 +260,13 @@ uint64_t Engine::DrainedPoint(uint64_t now) {
   lease_->AddDrain(after - now);
   drain_ns_ += after - now;
   return after;
+}
+
+// A number that no host can have in flight is no answer.
+void Engine::SeeRunAhead() {
+  if (ops_.drain == nullptr || ops_.steps_in_flight == nullptr) return;
+  const uint32_t steps = drained_ ? 0 : ops_.steps_in_flight(ops_.user);
+  if (steps < step_) lease_->SeeRunAhead(steps);
 }
 
 void Engine::FinishLease() {

@@ -80,6 +80,7 @@ class Engine {
   void EndLeaseStep(uint32_t flags);
   void VoidLease(uint32_t variant);
   uint64_t DrainedPoint(uint64_t now);
+  void SeeRunAhead();
   void FinishLease();
   void UpdateHot();
 

@@ -6,6 +6,7 @@
 // one drained point serves both.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "client/cpp/base/clock.h"
@@ -42,6 +43,13 @@ class Lease {
 
   // The coming step is the first timed one of its unit: make a drained point, then Begin.
   bool NeedsDrainedPoint() const { return step_in_unit_ == pairs_.warm_steps; }
+
+  // The coming step is one at whose begin the host is asked how far it runs ahead: the lease's
+  // first, right after service, or a unit's last, which has most steps before it.
+  bool AsksRunAhead() const { return !begun_ || EndsUnit(); }
+  void SeeRunAhead(uint32_t steps) {
+    done_.run_ahead = std::max(done_.run_ahead.value_or(0), steps);
+  }
 
   // A step begins now. `device_ns`: the device's clock at a drained point, 0 for none.
   void Begin(uint64_t step, uint64_t now, uint64_t device_ns);

@@ -166,6 +166,7 @@ std::string Encode(const WorkloadSeen& workload) {
   body.default_peak_bytes = workload.default_peak_bytes;
   body.default_step_ns = workload.default_step_ns;
   body.default_build_ns = workload.default_build_ns;
+  body.queued = workload.queued ? 1 : 0;
   return Serialize(message);
 }
 
@@ -207,6 +208,8 @@ std::string Encode(const StepsDone& done) {
   body.first_step = done.first_step;
   body.drain_ns = done.drain_ns;
   body.complete = done.complete ? 1 : 0;
+  body.has_run_ahead = done.run_ahead.has_value();
+  body.run_ahead = done.run_ahead.value_or(0);
   return Serialize(message);
 }
 

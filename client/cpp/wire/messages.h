@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -181,6 +182,7 @@ struct WorkloadSeen {
   uint64_t default_peak_bytes = 0;
   uint64_t default_step_ns = 0;
   uint64_t default_build_ns = 0;
+  bool queued = false;
 };
 
 struct VariantBuilt {
@@ -205,6 +207,7 @@ struct StepsDone {
   uint64_t first_step = 0;
   uint64_t drain_ns = 0;
   bool complete = false;
+  std::optional<uint32_t> run_ahead;
 };
 
 struct DirectiveRefused {

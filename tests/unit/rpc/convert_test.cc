@@ -79,6 +79,13 @@ TEST(Convert, TellsDecisionsOfOneNameApartByANumber) {
   EXPECT_EQ(seen.row.spec.decisions[2].name, "a|b #3");
 }
 
+TEST(Convert, KeepsWhetherAHostMayRunAhead) {
+  v1::ShimMessage message = ValidWorkload(1);
+  EXPECT_FALSE(Converted<session::WorkloadSeen>(message).queued);
+  message.mutable_workload_seen()->set_queued(1);
+  EXPECT_TRUE(Converted<session::WorkloadSeen>(message).queued);
+}
+
 TEST(Convert, ANumberedNameIsTakenByNobodyAndStaysWithinItsLimit) {
   v1::ShimMessage message = ValidWorkload(512);
   const std::string longest(96, 'n');
@@ -259,6 +266,9 @@ TEST(Convert, AnUnknownFlagOfAUnitSpoilsItsPair) {
   const auto done = Converted<planner::LeaseDone>(message);
   EXPECT_EQ(done.units[0].flags, static_cast<uint32_t>(v1::UNIT_FLAG_CLOCK_EVENT));
   EXPECT_EQ(done.units[1].flags, planner::kUnitAborted);
+  EXPECT_FALSE(done.run_ahead.has_value());
+  message.mutable_steps_done()->set_run_ahead(0);
+  EXPECT_EQ(Converted<planner::LeaseDone>(message).run_ahead, 0u);
   for (int i = 0; i < 255; ++i) message.mutable_steps_done()->add_units();
   EXPECT_EQ(CodeOf(message), kInvalid) << "257 units";
 }

@@ -212,6 +212,21 @@ TEST_F(SessionTableTest, AnUnansweredLeaseExpires) {
   EXPECT_TRUE(capture.Has({"lease expired", absl::StrCat("directive=", lease.lease)}));
 }
 
+TEST_F(SessionTableTest, AHostThatRunsAheadIsAskedForUnitsOfSeveralSteps) {
+  Client waits = Described(Me());
+  ASSERT_TRUE(loop_.RunUntil([&] { return waits.link->Last<planner::RunPairs>() != nullptr; }));
+  EXPECT_EQ(waits.link->Last<planner::RunPairs>()->timed_steps, 1u);
+  EXPECT_TRUE(Say(waits, Bye{}).ok());
+  Client queued = Open(Me("boot/2/2"));
+  EXPECT_TRUE(Say(queued, Graph()).ok());
+  WorkloadSeen seen = Workload(2, 2);
+  seen.queued = true;
+  EXPECT_TRUE(Say(queued, seen).ok());
+  ASSERT_TRUE(loop_.RunUntil([&] { return queued.link->Last<planner::RunPairs>() != nullptr; }));
+  EXPECT_GE(queued.link->Last<planner::RunPairs>()->warm_steps, 2u);
+  EXPECT_GT(queued.link->Last<planner::RunPairs>()->timed_steps, 1u);
+}
+
 TEST_F(SessionTableTest, AnAnswerToNothingIsRefusedAndARepeatIsNot) {
   Client client = Described(Me());
   ASSERT_TRUE(loop_.RunUntil([&] { return client.link->Last<planner::RunPairs>() != nullptr; }));

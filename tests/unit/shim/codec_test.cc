@@ -109,8 +109,13 @@ TEST(Codec, TheOtherMessages) {
   EXPECT_EQ(built.reason(), std::string(256, 'r'));
   EXPECT_EQ(built.signature(), "") << "a variant that is not there has none";
   EXPECT_EQ(built.build_ns(), 3u);
-  StepsDone steps{5, {{10, 20, 32}, {11, 0, 0}}, 6, 7, true};
+  StepsDone steps{5, {{10, 20, 32}, {11, 0, 0}}, 6, 7, true, {}};
+  EXPECT_FALSE(Parsed(steps).steps_done().has_run_ahead());
+  steps.run_ahead = 0;
+  EXPECT_TRUE(Parsed(steps).steps_done().has_run_ahead()) << "never ahead is an answer";
+  steps.run_ahead = 9;
   const auto done = Parsed(steps).steps_done();
+  EXPECT_EQ(done.run_ahead(), 9u);
   ASSERT_EQ(done.units_size(), 2);
   EXPECT_EQ(done.units(0).device_ns(), 20u);
   EXPECT_EQ(done.units(0).flags(), uint32_t{v1::UNIT_FLAG_ABORTED});

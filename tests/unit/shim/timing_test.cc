@@ -33,11 +33,21 @@ class TimingTest : public EngineTest {
     };
     ops.device_clock_ns = [](void* user) { return static_cast<TimingTest*>(user)->clock.now / 2; };
   }
+  // Every step stays in flight until the queue is drained.
+  void MakeTellRunAhead() {
+    MakeQueued();
+    ops.steps_in_flight = [](void* user) {
+      auto* test = static_cast<TimingTest*>(user);
+      ++test->asked;
+      return test->in_flight;
+    };
+  }
   v1::StepsDone LastDone() const {
     const auto done = daemon.Sent(v1::ShimMessage::kStepsDone);
     return done.empty() ? v1::StepsDone() : done.back().steps_done();
   }
-  int drains = 0;
+  int drains = 0, asked = 0;
+  uint32_t in_flight = 0;
 };
 
 TEST_F(TimingTest, OneStepUnitsAreTheStepsOwnTimes) {
@@ -80,6 +90,61 @@ TEST_F(TimingTest, NeighboursWithoutWarmStepsShareOneDrainedPoint) {
   Steps(4);
   EXPECT_EQ(drains, 5);
   EXPECT_EQ(LastDone().units_size(), 4);
+}
+
+TEST_F(TimingTest, ALeaseSaysHowFarTheHostRanAhead) {
+  MakeTellRunAhead();
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 1, {0}, 2, 3, 0, 0});
+  for (const uint32_t steps : {1, 4, 4, 4, 2}) {
+    in_flight = steps;
+    Step();
+  }
+  EXPECT_EQ(asked, 2) << "at the lease's first step, and at its unit's last";
+  in_flight = 3;
+  Steps(5);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(LastDone().run_ahead(), 3u);
+}
+
+TEST_F(TimingTest, AHostIsNotAskedWhereItsQueueWasJustDrained) {
+  MakeTellRunAhead();
+  Start();
+  Prove(1, Behaviour::kGood);
+  in_flight = 2;
+  daemon.Orders(RunPairs{77, 0, 1, 2, {0}, 0, 1, 0, 0});
+  Steps(4);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(LastDone().run_ahead(), 2u);
+  in_flight = 0;
+  daemon.Orders(RunPairs{78, 0, 1, 2, {0}, 0, 1, 0, 0});
+  Steps(4);
+  EXPECT_TRUE(LastDone().has_run_ahead());
+  EXPECT_EQ(LastDone().run_ahead(), 0u);
+}
+
+TEST_F(TimingTest, MoreStepsInFlightThanEverRanAreNoAnswer) {
+  MakeTellRunAhead();
+  Start();
+  Prove(1, Behaviour::kGood);
+  in_flight = 4'000'000'000u;
+  daemon.Orders(RunPairs{77, 0, 1, 1, {0}, 2, 3, 0, 0});
+  Steps(10);
+  EXPECT_EQ(LastDone().complete(), 1u);
+  EXPECT_FALSE(LastDone().has_run_ahead());
+}
+
+TEST_F(TimingTest, AHostSaysWhetherItMayRunAhead) {
+  Start();
+  EXPECT_EQ(daemon.Sent(v1::ShimMessage::kWorkloadSeen).back().workload_seen().queued(), 0u);
+  Prove(1, Behaviour::kGood);
+  OrderPairs(77, 0, 1, 1);
+  Steps(2);
+  EXPECT_FALSE(LastDone().has_run_ahead());
+  MakeQueued();
+  Start();
+  EXPECT_EQ(daemon.Sent(v1::ShimMessage::kWorkloadSeen).back().workload_seen().queued(), 1u);
 }
 
 TEST_F(TimingTest, FlagsOfAnyStepMarkTheUnit) {

@@ -171,11 +171,17 @@ typedef struct blz_host_ops {
   void (*signature)(void* user, uint64_t handle, uint8_t out[16]);
 
   /* Optional. Waits until the host's queue is empty, by one event. Null: the host waits in every
-   * step anyway. */
+   * step anyway. With it plans are compared in units of several steps, unless steps_in_flight says
+   * that nothing is ever in flight. */
   void (*drain)(void* user);
 
   /* Optional. The device's clock in ns at a drained point. Null: units carry host time only. */
   uint64_t (*device_clock_ns)(void* user);
+
+  /* Optional, beside `drain`. How many of the steps that blz_step_end has ended the device has
+   * still to end: their end events are asked, nothing is waited for. Asked while exploring alone,
+   * at the begin of some steps. Null: the host cannot tell, and counts as one that runs ahead. */
+  uint32_t (*steps_in_flight)(void* user);
 } blz_host_ops;
 
 typedef enum blz_log_level { BLZ_LOG_INFO = 1, BLZ_LOG_WARNING = 2 } blz_log_level;

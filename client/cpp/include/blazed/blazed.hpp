@@ -57,6 +57,10 @@ class Host {
   // Overridden together with QueuedHost() by hosts that run ahead of their device.
   virtual void Drain() {}
   virtual bool QueuedHost() const { return false; }
+  // Overridden together by queued hosts that can ask, without waiting, how many ended steps their
+  // device has not ended.
+  virtual bool TellsStepsInFlight() const { return false; }
+  virtual uint32_t StepsInFlight() { return 0; }
 
   static void Explain(blz_built& built, std::string_view sentence) {
     std::snprintf(built.message, sizeof built.message, "%.*s", static_cast<int>(sentence.size()),
@@ -208,6 +212,9 @@ class Session {
       std::copy(digest.begin(), digest.end(), out);
     };
     if (host.QueuedHost()) ops.drain = [](void* user) { Of(user).Drain(); };
+    if (host.QueuedHost() && host.TellsStepsInFlight()) {
+      ops.steps_in_flight = [](void* user) { return Of(user).StepsInFlight(); };
+    }
     return ops;
   }
 
