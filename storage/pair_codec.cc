@@ -9,8 +9,11 @@
 namespace blazed::storage {
 namespace {
 
-constexpr uint8_t kChallengerFirst = 1, kExcluded = 2, kAborted = 4, kWholeChampion = 8,
-                  kWholeChallenger = 16;
+constexpr uint64_t kChallengerFirst = 1, kExcluded = 2, kAborted = 4, kWholeChampion = 8,
+                   kWholeChallenger = 16, kSession = 64, kDevice = 128, kWholeDevice = 256,
+                   kWholeOtherDevice = 512;
+constexpr uint64_t kOfFormat1 = 31, kAll = 1023;
+constexpr int64_t kFirstFormat = 1;  // one byte of flags, and nothing behind the times
 
 void PutVarint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
@@ -77,20 +80,65 @@ Quantiles QuantilesOfArm(std::vector<double> times) {
 
 }  // namespace
 
+namespace {
+
+bool HasDevice(const planner::PairSample& pair) {
+  return pair.champion_device_ns != 0 || pair.challenger_device_ns != 0;
+}
+
+uint64_t FlagsOf(const planner::PairSample& pair) {
+  uint64_t flags = 0;
+  if (pair.challenger_first) flags |= kChallengerFirst;
+  if (pair.excluded) flags |= kExcluded;
+  if (pair.aborted) flags |= kAborted;
+  if (IsWhole(pair.champion_ns)) flags |= kWholeChampion;
+  if (IsWhole(pair.challenger_ns)) flags |= kWholeChallenger;
+  if (pair.session != 0) flags |= kSession;
+  if (!HasDevice(pair)) return flags;
+  flags |= kDevice;
+  if (IsWhole(pair.champion_device_ns)) flags |= kWholeDevice;
+  if (IsWhole(pair.challenger_device_ns)) flags |= kWholeOtherDevice;
+  return flags;
+}
+
+bool TakeFlags(std::string_view& blob, int64_t format, uint64_t& flags) {
+  if (format != kFirstFormat) return TakeVarint(blob, flags) && flags <= kAll;
+  if (blob.empty()) return false;
+  flags = static_cast<uint8_t>(blob.front());
+  blob.remove_prefix(1);
+  return flags <= kOfFormat1;
+}
+
+bool TakePair(std::string_view& blob, int64_t format, planner::PairSample& pair) {
+  uint64_t flags = 0;
+  if (!TakeFlags(blob, format, flags)) return false;
+  const auto has = [flags](uint64_t bit) { return (flags & bit) != 0; };
+  pair.challenger_first = has(kChallengerFirst);
+  pair.excluded = has(kExcluded);
+  pair.aborted = has(kAborted);
+  if (has(kSession) && !TakeVarint(blob, pair.session)) return false;
+  if (!TakeTime(blob, has(kWholeChampion), pair.champion_ns) ||
+      !TakeTime(blob, has(kWholeChallenger), pair.challenger_ns)) {
+    return false;
+  }
+  return !has(kDevice) || (TakeTime(blob, has(kWholeDevice), pair.champion_device_ns) &&
+                           TakeTime(blob, has(kWholeOtherDevice), pair.challenger_device_ns));
+}
+
+}  // namespace
+
 std::string PackPairs(const std::vector<planner::PairSample>& pairs) {
   std::string out;
   out.reserve(8 + pairs.size() * 10);
   PutVarint(out, pairs.size());
   for (const planner::PairSample& pair : pairs) {
-    uint8_t flags = 0;
-    if (pair.challenger_first) flags |= kChallengerFirst;
-    if (pair.excluded) flags |= kExcluded;
-    if (pair.aborted) flags |= kAborted;
-    if (IsWhole(pair.champion_ns)) flags |= kWholeChampion;
-    if (IsWhole(pair.challenger_ns)) flags |= kWholeChallenger;
-    out.push_back(static_cast<char>(flags));
+    PutVarint(out, FlagsOf(pair));
+    if (pair.session != 0) PutVarint(out, pair.session);
     PutTime(out, pair.champion_ns);
     PutTime(out, pair.challenger_ns);
+    if (!HasDevice(pair)) continue;
+    PutTime(out, pair.champion_device_ns);
+    PutTime(out, pair.challenger_device_ns);
   }
   return out;
 }
@@ -99,20 +147,11 @@ absl::StatusOr<std::vector<planner::PairSample>> UnpackPairs(int64_t format,
                                                              std::string_view blob) {
   const absl::Status damaged = absl::DataLossError("the race's stored pairs are damaged");
   uint64_t count = 0;
-  if (format != kPairFormat || !TakeVarint(blob, count)) return damaged;
+  if (format < kFirstFormat || format > kPairFormat || !TakeVarint(blob, count)) return damaged;
   if (count > blob.size() / 3) return damaged;  // a pair takes three bytes at least
   std::vector<planner::PairSample> pairs(count);
   for (planner::PairSample& pair : pairs) {
-    if (blob.empty()) return damaged;
-    const auto flags = static_cast<uint8_t>(blob.front());
-    blob.remove_prefix(1);
-    pair.challenger_first = (flags & kChallengerFirst) != 0;
-    pair.excluded = (flags & kExcluded) != 0;
-    pair.aborted = (flags & kAborted) != 0;
-    if (!TakeTime(blob, (flags & kWholeChampion) != 0, pair.champion_ns) ||
-        !TakeTime(blob, (flags & kWholeChallenger) != 0, pair.challenger_ns)) {
-      return damaged;
-    }
+    if (!TakePair(blob, format, pair)) return damaged;
   }
   if (!blob.empty()) return damaged;
   return pairs;

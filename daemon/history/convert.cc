@@ -162,6 +162,8 @@ absl::StatusOr<v1::RaceRow> ToProto(const storage::StoredRace& race, Lookup& loo
   out.set_started_unix_ns(race.started_ns);
   out.set_ended_unix_ns(race.ended_ns);
   out.set_session(race.record.session);
+  out.set_warm_steps(race.record.warm_steps);
+  out.set_timed_steps(race.record.timed_steps);
   return out;
 }
 

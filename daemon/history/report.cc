@@ -196,6 +196,8 @@ Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race
           {"outcome", Word(record.outcome)},
           {"reason", record.reason},
           {"pairs", race.pair_count},
+          {"warm_steps", record.warm_steps},
+          {"timed_steps", record.timed_steps},
           {"alpha", FiniteOrNull(record.alpha)},
           {"log_ratio", IntervalJson(record.effect)}};
 }

@@ -231,6 +231,7 @@ Row EncodeRace(TuningId tuning, const planner::RaceRecord& record, WallNs ended_
   PutQuantiles(out, quantiles.champion);
   PutQuantiles(out, quantiles.challenger);
   out.Int(ended_ns - length.count()).Int(ended_ns);
+  out.Count(record.warm_steps).Count(record.timed_steps);
   return out.Take();
 }
 
@@ -259,6 +260,9 @@ bool DecodeRace(int64_t id, const Row& row, StoredRace& race) {
   TakeQuantiles(in, race.challenger_ns);
   race.started_ns = in.Int();
   race.ended_ns = in.Int();
+  in.Count(race.record.warm_steps);
+  in.Count(race.record.timed_steps);
+  race.record.timed_steps = std::max(1u, race.record.timed_steps);
   return in.ok();
 }
 

@@ -53,7 +53,8 @@ inline constexpr Table kRaceTable{
     "tuning,race,kind,session,champion,challenger,outcome,reason,alpha,beta,delta0,delta1,"
     "log_e_accept,log_e_drop,effect_estimate,effect_low,effect_high,opened_at_ns,closed_at_ns,"
     "pair_count,champion_p10_ns,champion_p50_ns,champion_p90_ns,challenger_p10_ns,"
-    "challenger_p50_ns,challenger_p90_ns,started_ns,ended_ns"};
+    "challenger_p50_ns,challenger_p90_ns,started_ns,ended_ns,warm_steps,timed_steps",
+    {2}};
 inline constexpr Table kRacePairTable{"race_pair", "race", "format,pairs"};
 inline constexpr Table kForecastTable{"forecast", "session",
                                       "tuning,window_ns,builds,regret_ns,resolvable,based_on"};

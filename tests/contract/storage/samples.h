@@ -122,7 +122,11 @@ inline planner::RaceRecord Race(planner::RaceId id = 1, size_t pairs = 20) {
   for (size_t i = 0; i < pairs; ++i) {
     const auto step = static_cast<double>(i);
     record.pairs.push_back({1000.0 + step, 900.5 + step, i % 2 == 0, i == 3, i == 4});
+    if (i % 4 == 1) record.pairs.back().champion_device_ns = 700.25 + step;
+    if (i % 4 > 1) record.pairs.back().challenger_device_ns = 600.0 + step;
   }
+  record.warm_steps = 2;
+  record.timed_steps = 8;
   record.started = planner::Nanos(5'000);
   record.ended = planner::Nanos(9'000);
   return record;

@@ -406,6 +406,8 @@ TEST(Explain, GivesAnOpenEndNoNumber) {
 TEST(Report, ADriftCheckHasNoAlpha) {
   storage::Reader::SessionStory story = Settled();
   EXPECT_DOUBLE_EQ(JobReport(story)["race_list"][0]["alpha"].get<double>(), 0.0125);
+  EXPECT_EQ(JobReport(story)["race_list"][0]["warm_steps"], 2);
+  EXPECT_EQ(JobReport(story)["race_list"][0]["timed_steps"], 8);
   story.races[0].record.alpha = 0;
   EXPECT_TRUE(JobReport(story)["race_list"][0]["alpha"].is_null());
 }

@@ -70,8 +70,10 @@ TEST(PairCodec, IsExactForEveryDouble) {
   std::vector<planner::PairSample> pairs;
   for (const double champion : edges) {
     for (const double challenger : edges) {
+      const bool device = pairs.size() % 4 == 0;
       pairs.push_back({champion, challenger, pairs.size() % 2 == 0, pairs.size() % 3 == 0,
-                       pairs.size() % 5 == 0});
+                       pairs.size() % 5 == 0, device ? challenger : 0, device ? champion : 0,
+                       pairs.size() % 7 == 0 ? pairs.size() : 0});
     }
   }
   auto read = UnpackPairs(kPairFormat, PackPairs(pairs));
@@ -105,6 +107,17 @@ TEST(PairCodec, SurvivesEveryTruncationAndRandomBytes) {
       EXPECT_LE(pairs->size(), bytes.size());
     }
   }
+}
+
+TEST(PairCodec, ReadsPairsFromBeforeDeviceTimesAndNoneThatPretendToBe) {
+  const std::vector<planner::PairSample> before = {{2'000'000, 0.5, true, false, true}};
+  const auto read = UnpackPairs(1, PackPairs(before));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, before);
+  const std::string with_device = PackPairs({{1, 2, false, false, false, 3, 4}});
+  EXPECT_TRUE(UnpackPairs(kPairFormat, with_device).ok());
+  EXPECT_FALSE(UnpackPairs(1, with_device).ok());
+  EXPECT_FALSE(UnpackPairs(0, PackPairs(before)).ok());
 }
 
 TEST(PairCodec, TakesQuantilesOfThePairsThatCount) {

@@ -269,11 +269,14 @@ TEST_P(EarlierSchema, RowsFromBeforeAStepKeepTheirChecksums) {
   record.cost.noise_pairs = 0;
   record.cost.late_pairs = GetParam().late_pairs;
   record.carry = false;
+  planner::RaceRecord race = samples::Race();
+  race.warm_steps = race.timed_steps = 0;
   {
     auto store = Open();
     ASSERT_TRUE(store->Begin().ok());
     const TuningId tuning = *samples::PutTuningWithParents(*store, samples::Key());
     settled = *store->PutSettlement(tuning, record);
+    ASSERT_TRUE(store->PutRace(tuning, race).ok());
     ASSERT_TRUE(store->Commit(Durability::kSynced).ok());
   }
   for (const char* column : GetParam().dropped) {
@@ -294,17 +297,27 @@ TEST_P(EarlierSchema, RowsFromBeforeAStepKeepTheirChecksums) {
   ASSERT_THAT(*rows, SizeIs(1));
   record.id = settled;
   EXPECT_EQ(rows->front().record, record);
+  const auto races = store->NewReader()->Races({});
+  ASSERT_TRUE(races.ok()) << races.status();
+  ASSERT_THAT(*races, SizeIs(1));
+  EXPECT_EQ(races->front().record.warm_steps, 0u);
+  EXPECT_EQ(races->front().record.timed_steps, 1u) << "before there were others";
 }
 
-INSTANTIATE_TEST_SUITE_P(Open, EarlierSchema,
-                         testing::Values(EarlierStore{1,
-                                                      {"settlement DROP COLUMN carry",
-                                                       "settlement DROP COLUMN late_pairs",
-                                                       "settlement DROP COLUMN noise_pairs",
-                                                       "outcome DROP COLUMN late_pairs",
-                                                       "outcome DROP COLUMN noise_pairs"},
-                                                      0},
-                                         EarlierStore{2, {"settlement DROP COLUMN carry"}, 7}));
+INSTANTIATE_TEST_SUITE_P(
+    Open, EarlierSchema,
+    testing::Values(
+        EarlierStore{1,
+                     {"settlement DROP COLUMN carry", "settlement DROP COLUMN late_pairs",
+                      "settlement DROP COLUMN noise_pairs", "outcome DROP COLUMN late_pairs",
+                      "outcome DROP COLUMN noise_pairs", "race DROP COLUMN timed_steps",
+                      "race DROP COLUMN warm_steps"},
+                     0},
+        EarlierStore{2,
+                     {"settlement DROP COLUMN carry", "race DROP COLUMN timed_steps",
+                      "race DROP COLUMN warm_steps"},
+                     7},
+        EarlierStore{3, {"race DROP COLUMN timed_steps", "race DROP COLUMN warm_steps"}, 7}));
 
 TEST(Migrate, TakesEachStepOnceAndCopiesBeforeTheFirstOfAStoreWithData) {
   auto db = *Connection::Open(":memory:", Access::kReadWrite);
