@@ -54,6 +54,7 @@ void Tuning::State::On(const VariantBuilt& event) {
   Variant* v = s->Find(event.variant);
   if (v == nullptr) return;
   s->ledger.AddBuild(event.build_ns);
+  Charge(*s, static_cast<double>(std::min(event.build_ns, kLongestUnitNs)));
   campaign_.ledger.AddBuild(event.build_ns);
   JudgeBuild(*s, *v, event);
   Advance(*s);
@@ -129,6 +130,7 @@ void Tuning::State::On(const ProbeDone& event) {
   Variant* v = s->Find(event.variant);
   if (v == nullptr) return;
   s->ledger.AddProbe(event.probe_ns);
+  Charge(*s, static_cast<double>(std::min(event.probe_ns, kLongestUnitNs)));
   campaign_.ledger.AddProbe(event.probe_ns);
   s->probe_ns = std::min(event.probe_ns, kLongestUnitNs);
   const Plan plan = v->plan;
@@ -161,9 +163,11 @@ void Tuning::State::On(const LeaseDone& event) {
   std::string why;
   auto pairs = ReadLease(lease.lease, event, &why);
   if (!pairs || pairs->empty()) {
+    s->budget.Spend(lease.expected_ns);
     LeaseFailed(*s, pairs ? "a lease brought no pair" : why);
   } else {
     s->expired_in_row = 0;
+    s->exclusion.Apply(*pairs);
     const UnitShape unit{lease.lease.warm_steps, lease.lease.timed_steps};
     NoteStep(*s, event.first_step + event.units.size() * unit.steps());
     const bool other_units = SeeQueue(*s, lease, event, *pairs);
@@ -171,6 +175,8 @@ void Tuning::State::On(const LeaseDone& event) {
     const uint64_t drains = s->drain_cost.Charge(unit, event.units.size(), event.drain_ns,
                                                  lease.purpose == LeasePurpose::kNoise);
     s->ledger.AddDrain(drains);
+    s->budget.Spend(static_cast<double>(drains));
+    s->drain_unit_ns = drains / event.units.size();
     campaign_.ledger.AddDrain(drains);
     if (other_units) UnitsChanged(*s);
   }
@@ -179,7 +185,10 @@ void Tuning::State::On(const LeaseDone& event) {
 
 void Tuning::State::On(const LeaseExpired& event) {
   Session* s = FindSession(event.session);
-  if (s == nullptr || FindOpen(*s, event.lease, DirectiveKind::kLease) == nullptr) return;
+  if (s == nullptr) return;
+  const Outstanding* open = FindOpen(*s, event.lease, DirectiveKind::kLease);
+  if (open == nullptr) return;
+  s->budget.Spend(open->expected_ns);
   s->open.erase(event.lease);
   LeaseFailed(*s, "leases run out without an answer");
   Advance(*s);

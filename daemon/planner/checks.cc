@@ -61,6 +61,10 @@ bool Tuning::State::BurstStep(Session& s) {
     return false;
   }
   if (!burst.probed || v->stage == VariantStage::kBuilt) {
+    if (!Fits(s, ProbeNs(s, 1))) {
+      EndBurst(s, RaceOutcome::kUndecided, BudgetNote(s));
+      return false;
+    }
     burst.probed = true;
     IssueProbe(s, {v->id}, 1);
     return false;
@@ -77,10 +81,7 @@ bool Tuning::State::BurstStep(Session& s) {
   }
   switch (detector_.state()) {
     case DriftDetector::State::kRunning:
-      IssueLease(s, LeasePurpose::kBurst, v->id, kDefaultVariant,
-                 PairsALease(s.units.Shape(burst.discard),
-                             burst.pairs.empty() ? kFirstBurstLease : kBurstLease),
-                 burst.discard);
+      LeaseBurst(s);
       return false;
     case DriftDetector::State::kDemote:
       EndBurst(s, RaceOutcome::kWon, "the fallback is the faster one by now");
@@ -93,6 +94,16 @@ bool Tuning::State::BurstStep(Session& s) {
       return false;
   }
   return false;
+}
+
+void Tuning::State::LeaseBurst(Session& s) {
+  const Burst& burst = *s.burst;
+  const uint32_t pairs = PairsALease(s.units.Shape(burst.discard),
+                                     burst.pairs.empty() ? kFirstBurstLease : kBurstLease);
+  if (!Fits(s, LeaseNs(s, pairs, true, burst.discard))) {
+    return EndBurst(s, RaceOutcome::kUndecided, BudgetNote(s));
+  }
+  IssueLease(s, LeasePurpose::kBurst, s.in_use, kDefaultVariant, pairs, burst.discard);
 }
 
 // What the settled plan typically saves, as a log ratio.
@@ -134,7 +145,8 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   record.session = s.ready.session;
   record.champion = s.burst->plan;
   record.outcome = outcome;
-  record.reason = reason;
+  const std::string left_out = ExcludedText(s.burst->pairs);
+  record.reason = left_out.empty() ? reason : reason + "; " + left_out;
   record.pairs = s.burst->pairs;
   record.warm_steps = s.units.Shape(true).warm;
   record.timed_steps = s.units.Shape(true).timed;

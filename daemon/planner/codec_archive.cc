@@ -134,7 +134,8 @@ std::string ToText(const std::vector<UnitTime>& value) {
 
 std::string ToText(const std::vector<PairSample>& value) {
   return JoinText(value, [](const PairSample& p) {
-    const int bits = (p.challenger_first ? 1 : 0) + (p.excluded ? 2 : 0) + (p.aborted ? 4 : 0);
+    const uint64_t bits = (p.challenger_first ? 1 : 0) + (p.excluded ? 2 : 0) +
+                          (p.aborted ? 4 : 0) + 8 * uint64_t{p.flags};
     std::string text = FormatNumber(p.champion_ns) + "/" + FormatNumber(p.challenger_ns) + "/" +
                        FormatNumber(bits);
     if (p.champion_device_ns != 0 || p.challenger_device_ns != 0) {
@@ -214,7 +215,7 @@ bool FromText(std::string_view text, std::vector<UnitTime>& value) {
 
 bool FromText(std::string_view text, std::vector<PairSample>& value) {
   return ParseList(text, value, [](const auto& parts, PairSample& p) {
-    int bits = 0;
+    uint64_t bits = 0;
     // Three numbers, then the device's two where it has any, then the job where it is another.
     const size_t n = parts.size();
     const bool device = n >= 5, job = n == 4 || n == 6;
@@ -230,7 +231,8 @@ bool FromText(std::string_view text, std::vector<PairSample>& value) {
     p.challenger_first = (bits & 1) != 0;
     p.excluded = (bits & 2) != 0;
     p.aborted = (bits & 4) != 0;
-    return bits >= 0 && bits < 8;
+    p.flags = static_cast<uint32_t>(bits / 8);
+    return bits / 8 <= UINT32_MAX;
   });
 }
 

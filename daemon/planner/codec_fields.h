@@ -40,6 +40,7 @@ void Visit(A& a, CostRecord& v) {
   a("drain", v.drain), a("builds", v.builds), a("probes", v.probes), a("races", v.races);
   a("search_pairs", v.search_pairs), a("replication_pairs", v.replication_pairs);
   a("noise_pairs", v.noise_pairs), a("late_pairs", v.late_pairs);
+  a("budget_spent", v.budget_spent), a("budget_allowed", v.budget_allowed);
 }
 template <class A>
 void Visit(A& a, ForecastRecord& v) {
@@ -79,7 +80,8 @@ void Visit(A& a, TuningConfig& v) {
   a("delta0", v.delta0), a("delta1", v.delta1), a("probe_batches", v.probe_batches);
   a("max_variants", v.max_live_variants), a("max_pairs", v.max_pairs_per_race);
   a("max_window", v.max_window), a("share_device", v.share_device);
-  a("sham_share", v.sham_share);
+  a("sham_share", v.sham_share), a("budget_share", v.budget_share);
+  a("budget_allowance", v.budget_allowance), a("max_builds", v.max_builds);
 }
 template <class A>
 void Visit(A& a, TuningMemory& v) {

@@ -36,6 +36,7 @@ VariantId Tuning::State::IssueBuild(Session& s, const Plan& plan, VariantId rebu
   open.kind = DirectiveKind::kBuild;
   open.issued = now_;
   open.variant = v.id;
+  open.expected_ns = BuildNs(s);
   s.ledger.Open(now_);
   campaign_.ledger.Open(now_);
   Emit(BuildVariant{s.ready.session, id, v.id, plan, rebuild_of});
@@ -48,6 +49,7 @@ void Tuning::State::IssueProbe(Session& s, const std::vector<VariantId>& variant
   Outstanding& open = s.open[id];
   open.kind = DirectiveKind::kProbe;
   open.issued = now_;
+  open.expected_ns = ProbeNs(s, batches);
   for (VariantId variant : variants) {
     open.waiting.insert(variant);
     if (Variant* v = s.Find(variant)) v->stage = VariantStage::kProving;
@@ -81,6 +83,7 @@ void Tuning::State::IssueLease(Session& s, LeasePurpose purpose, VariantId champ
   open.challenger = challenger;
   open.discard = discard;
   open.deadline = run.deadline;
+  open.expected_ns = LeaseNs(s, pairs, champion != challenger, discard);
   const Session* racer = s.race ? &s : Lead();
   if (purpose == LeasePurpose::kRace && racer != nullptr && racer->race) {
     open.race = racer->race->id();

@@ -78,6 +78,10 @@ bool Tuning::State::DwellStep(Session& s) {
   if (!dwelling.first) dwelling.challenger_first = s.coin.Coin();
   const bool challenger = dwelling.challenger_first != dwelling.first.has_value();
   const VariantId plan = challenger ? *variant : kDefaultVariant;
+  // All steps of the block may run on the slower plan.
+  const double lost = plan == s.in_use ? 0 : terms.steps * std::max(0.0, campaign_.gain) * s.step_ns;
+  const double drains = LeaseNs(s, terms.steps / 2, false, false);
+  if (!Affords(s, lost + drains, 2 * (lost + drains))) return false;
   IssueLease(s, LeasePurpose::kDwell, plan, plan, terms.steps / 2, false);
   return false;
 }
@@ -115,7 +119,7 @@ void Tuning::State::TakeDwell(Session& s, const Outstanding& lease,
   const double other = s.in_use == kDefaultVariant ? block.challenger_ns : block.champion_ns;
   const double excess = (other - in_use) * dwelling.test.terms().steps;
   const Plan plan = s.in_use == kDefaultVariant ? dwelling.proof.challenger() : Plan{};
-  s.ledger.AddExcess(plan, excess);
+  s.budget.Spend(s.ledger.AddExcess(plan, excess));
   campaign_.ledger.AddExcess(plan, excess);
 }
 

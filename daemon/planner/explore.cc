@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kScoutLot = 16;
 constexpr double kScoutSteps = 300;    // a scout of every single change may cost this many steps
 constexpr double kSearchShare = 0.65;  // of the window; the rest is for replication
-constexpr double kProbeSteps = 1.3;    // of one batch, in steps, until one was measured
 constexpr size_t kSuspectLot = 8;
 constexpr uint32_t kRejectedInRow = 8;
 
@@ -76,7 +75,7 @@ bool Tuning::State::ExploreStep(Session& s) {
 double Tuning::State::BudgetShare(const Session& s) const {
   double share = Share(now_ - s.since, s.ready.tune_until);
   if (s.ledger.opened())
-    share = std::max(share, Share(now_ - *s.ledger.opened(), config_.max_window));
+    share = std::max(share, Share(now_ - *s.ledger.opened() - PausedFor(s), config_.max_window));
   if (s.ready.tune_until_steps > 0 && s.first_step) {
     share = std::max(share, static_cast<double>(s.latest_step - *s.first_step) /
                                 static_cast<double>(s.ready.tune_until_steps));
@@ -92,12 +91,18 @@ bool Tuning::State::BudgetEnds(Session& s) {
     return true;
   }
   const bool searching = campaign_.stage == Stage::kScout || campaign_.stage == Stage::kSearch;
-  if (searching && share >= kSearchShare && !campaign_.champion.empty() && !s.Busy()) {
+  const bool over = share >= kSearchShare || (s.pause && !PauseIsShort(s));
+  if (searching && over && !campaign_.champion.empty() && !s.Busy()) {
+    EndPause(s);
     if (s.race) {
       s.race->Abandon("the search's share of the budget ended");
       CloseRace(s);
     }
     EndSearch(s, "the search's share of the budget ended");
+  }
+  if (s.pause && !s.pause->until && !s.Busy()) {
+    EndUndecided(s, BudgetNote(s));
+    return true;
   }
   return false;
 }
@@ -108,8 +113,8 @@ Surroundings Tuning::State::Measure(const Session& s) const {
   here.scale = s.plain.scale();
   here.step_ns = s.step_ns;
   here.build_ns = static_cast<double>(s.build_ns);
-  here.probe_ns = s.probe_ns > 0 ? static_cast<double>(s.probe_ns)
-                                 : kProbeSteps * (config_.probe_batches + 1) * s.step_ns;
+  here.probe_ns =
+      s.probe_ns > 0 ? static_cast<double>(s.probe_ns) : ProbeNs(s, config_.probe_batches);
   const double window = static_cast<double>(config_.max_window.count());
   here.window_ns = std::max(0.0, window * (1 - BudgetShare(s)));
   here.unit_steps = static_cast<double>(s.units.Shape(campaign_.discard_mode).steps());
@@ -132,7 +137,7 @@ bool Tuning::State::NoiseStep(Session& s) {
   const bool few = campaign_.has_forecast || s.units.queued();
   const uint32_t wanted = few ? kRingPairs : kForecastPairs;
   if (space_.size() > 0 && s.noise_pairs < wanted) {
-    IssueNoise(s);
+    if (AffordsNoise(s)) IssueNoise(s);
     return false;
   }
   search_.SetProfile(ChooseProfile(Measure(s), config_));
@@ -149,6 +154,8 @@ bool Tuning::State::NoiseStep(Session& s) {
   SetStage(s, Stage::kScout);
   const double lot = s.step_ns > 0 ? 1 + static_cast<double>(s.build_ns) / s.step_ns : kScoutSteps;
   if (static_cast<double>(space_.size()) * lot > kScoutSteps) return true;
+  // Where builds are limited they are for plans that are measured.
+  if (BuildsLeft(s) < 2 * space_.size()) return true;
   for (size_t t = 0; t < space_.size(); ++t) {
     const Plan alone = {{space_.toggle(t).decision, space_.toggle(t).option}};
     if (!search_.Banned(t) && !table_.Known(alone)) campaign_.scouts.push_back(alone);
@@ -174,8 +181,11 @@ bool Tuning::State::CandidateStep(Session& s) {
 // Builds single changes, so that options that show nowhere in the signature leave the search before
 // any trial.
 bool Tuning::State::ScoutStep(Session& s) {
+  if (BuildsLeft(s) == 0) campaign_.scouts.clear();
+  const size_t most = campaign_.scouts.empty() ? 0 : BuildsNow(s, kScoutLot);
+  if (!campaign_.scouts.empty() && most == 0) return false;
   std::vector<Plan> lot;
-  while (!campaign_.scouts.empty() && lot.size() < kScoutLot) {
+  while (!campaign_.scouts.empty() && lot.size() < most) {
     lot.push_back(campaign_.scouts.back());
     campaign_.scouts.pop_back();
   }
@@ -232,8 +242,11 @@ bool Tuning::State::SearchStep(Session& s) {
 // after another is rejected, what they share is the plan in use.
 bool Tuning::State::ProbeChampionAgain(Session& s) {
   if (campaign_.rejected_in_row < kRejectedInRow) return false;
-  campaign_.rejected_in_row = 0;
   const auto variant = Proven(s, campaign_.champion);
+  if (!campaign_.champion.empty() && variant && !AffordsProbe(s, 1, config_.probe_batches)) {
+    return true;
+  }
+  campaign_.rejected_in_row = 0;
   if (campaign_.champion.empty() || !variant) return false;
   IssueProbe(s, {*variant}, config_.probe_batches);
   return true;
@@ -244,7 +257,7 @@ void Tuning::State::FillBatch(Session& s) {
   const SearchProfile& profile = search_.profile();
   campaign_.batch.clear();
   campaign_.batch_next = 0;
-  if (profile.max_builds > 0 && s.ledger.Record(now_).builds >= profile.max_builds) {
+  if (BuildsSpent(s)) {
     EndSearch(s, "this process has spent its builds");
     return;
   }
@@ -258,13 +271,22 @@ void Tuning::State::FillBatch(Session& s) {
 }
 
 bool Tuning::State::MeasureNext(Session& s) {
-  const Plan plan = campaign_.batch[campaign_.batch_next++];
+  const Plan plan = campaign_.batch[campaign_.batch_next];
   const auto challenger = Proven(s, plan);
   const auto champion = Proven(s, campaign_.champion);
-  if (!challenger || !champion || *challenger == *champion) return true;
-  IssueLease(s, LeasePurpose::kProposal, *champion, *challenger,
-             search_.profile().pairs_per_proposal, campaign_.discard_mode);
+  const bool measured = challenger && champion && *challenger != *champion;
+  const uint32_t pairs = search_.profile().pairs_per_proposal;
+  const bool discard = campaign_.discard_mode;
+  if (measured && !AffordsLease(s, *champion, *challenger, pairs, discard)) return false;
+  ++campaign_.batch_next;
+  if (!measured) return true;
+  IssueLease(s, LeasePurpose::kProposal, *champion, *challenger, pairs, discard);
   return false;
+}
+
+bool Tuning::State::BuildsSpent(const Session& s) const {
+  const uint32_t most = search_.profile().max_builds;
+  return BuildsLeft(s) == 0 || (most > 0 && s.ledger.builds() >= most);
 }
 
 void Tuning::State::EndSearch(Session& s, const std::string& why) {
@@ -273,9 +295,7 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   campaign_.contender.reset();
   campaign_.sham.reset();
   const SearchProfile& profile = search_.profile();
-  const bool builds_spent =
-      profile.max_builds > 0 && s.ledger.Record(now_).builds >= profile.max_builds;
-  if (campaign_.champion.empty() && builds_spent) return EndUndecided(s, why);
+  if (campaign_.champion.empty() && BuildsSpent(s)) return EndUndecided(s, why);
   if (campaign_.champion.empty() && profile.too_noisy) {
     // A quieter hour may find what this one cannot see, so the default is not settled.
     return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
@@ -312,6 +332,7 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
     CloseRace(s);
   }
   std::erase_if(s.open, [](const auto& d) { return d.second.kind != DirectiveKind::kAdopt; });
+  EndPause(s);
   s.role = Role::kFrozen;
   LeaveTurn(s);
   IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);

@@ -24,6 +24,14 @@ void Ledger::AddProbe(uint64_t ns) {
   ++probes_;
 }
 
+double Ledger::MeanBuildNs() const {
+  return builds_ == 0 ? 0 : static_cast<double>(build_ns_) / builds_;
+}
+
+double Ledger::MeanProbeNs() const {
+  return probes_ == 0 ? 0 : static_cast<double>(probe_ns_) / probes_;
+}
+
 void Ledger::AddDrain(uint64_t ns) { drain_ns_ += std::min(ns, kLongestUnitNs); }
 
 void Ledger::AddPairs(RaceKind kind, uint64_t pairs) {
@@ -32,6 +40,13 @@ void Ledger::AddPairs(RaceKind kind, uint64_t pairs) {
   } else if (kind != RaceKind::kDrift) {
     search_pairs_ += pairs;
   }
+}
+
+double Ledger::AddExcess(const Plan& plan, double ns) {
+  double& sum = excess_[plan];
+  const double before = std::max(sum, 0.0);
+  sum += ns;
+  return std::max(sum, 0.0) - before;
 }
 
 CostRecord Ledger::Record(Moment now) const {

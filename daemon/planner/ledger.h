@@ -15,6 +15,10 @@ class Ledger {
   void Open(Moment at);
   void Close(Moment at);
   std::optional<Moment> opened() const { return opened_; }
+  uint32_t builds() const { return builds_; }
+  // What one took so far, in the mean; 0: none was.
+  double MeanBuildNs() const;
+  double MeanProbeNs() const;
 
   void AddBuild(uint64_t ns);
   void AddProbe(uint64_t ns);
@@ -26,7 +30,8 @@ class Ledger {
   void AddLate(uint64_t pairs) { late_pairs_ += pairs; }
   // Excess of a plan's steps against the champion's. Summed by plan before it is cut at zero, so
   // that noise around zero does not count as loss.
-  void AddExcess(const Plan& plan, double ns) { excess_[plan] += ns; }
+  // Returns by how much the regret grew; less than zero where the plan looks better now.
+  double AddExcess(const Plan& plan, double ns);
 
   CostRecord Record(Moment now) const;
 

@@ -130,6 +130,10 @@ bool Tuning::State::HelpStep(Session& s) {
   if (DeviceTaken(s) || std::find(partners.begin(), partners.end(), &s) == partners.end()) {
     return false;
   }
+  if (!Fits(s, PlanNs(s))) {
+    SitOut(s, BudgetNote(s));
+    return false;
+  }
   // Before there is a race: it is not to wait for a scale.
   if (s.noise_pairs < kRingPairs) {
     IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
@@ -186,8 +190,15 @@ bool Tuning::State::SameAsLead(Session& s, const Plan& plan) {
 
 void Tuning::State::GivePairs(Session& s, const Race& race) {
   if (HoldsBack(s, race)) return;
-  IssueLease(s, LeasePurpose::kRace, *Proven(s, race.champion()), *Proven(s, race.challenger()),
-             LeasePairs(race), race.terms().discard);
+  const VariantId champion = *Proven(s, race.champion()), challenger = *Proven(s, race.challenger());
+  const uint32_t pairs = LeasePairs(race);
+  const bool discard = race.terms().discard;
+  // The exploring job waits for its budget; one that helps gives what it can.
+  if (s.race ? !AffordsLease(s, champion, challenger, pairs, discard)
+             : !Fits(s, LeaseNs(s, pairs, true, discard))) {
+    return;
+  }
+  IssueLease(s, LeasePurpose::kRace, champion, challenger, pairs, discard);
 }
 
 // Shorter where several jobs give pairs at a time: what is under way at the verdict is late.

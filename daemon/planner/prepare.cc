@@ -29,21 +29,32 @@ std::optional<VariantId> Tuning::State::Proven(Session& s, const Plan& plan) {
 // Builds what is missing, then probes what is built, all in as few directives as the limits allow.
 bool Tuning::State::Prepare(Session& s, const std::vector<Plan>& plans) {
   if (s.Busy()) return false;
-  bool building = false;
+  std::vector<Plan> missing;
   for (const Plan& plan : plans) {
-    if (plan.empty() || s.failed.contains(plan) || s.by_plan.contains(plan)) continue;
-    if (!MakeRoom(s)) {
-      s.failed[plan] = Verdict::kProposed;  // not judged: this process holds too many variants
+    const bool known = plan.empty() || s.failed.contains(plan) || s.by_plan.contains(plan);
+    if (!known) missing.push_back(plan);
+  }
+  const bool may_build = BuildsLeft(s) > 0;
+  size_t together = missing.empty() || !may_build ? 0 : BuildsNow(s, missing.size());
+  if (!missing.empty() && may_build && together == 0) return false;
+  bool building = false;
+  for (const Plan& plan : missing) {
+    if (may_build && together == 0) break;
+    if (!may_build || !MakeRoom(s)) {
+      // Not judged: this process has spent its builds, or holds too many variants.
+      s.failed[plan] = Verdict::kProposed;
       continue;
     }
     RecordOf(plan);
     IssueBuild(s, plan, 0);
     building = true;
+    --together;
   }
   if (building) return false;
   return !ProbeBuilt(s, plans);
 }
 
+// True: it waits for probes, or for the budget that pays for them.
 bool Tuning::State::ProbeBuilt(Session& s, const std::vector<Plan>& plans) {
   std::vector<VariantId> built;
   for (const Plan& plan : plans) {
@@ -53,6 +64,9 @@ bool Tuning::State::ProbeBuilt(Session& s, const std::vector<Plan>& plans) {
     if (v != nullptr && v->stage == VariantStage::kBuilt) built.push_back(v->id);
   }
   if (built.empty()) return false;
+  const bool paid =
+      s.role == Role::kServing || AffordsProbe(s, built.size(), config_.probe_batches);
+  if (!paid) return true;
   IssueProbe(s, built, config_.probe_batches);
   return true;
 }

@@ -75,6 +75,10 @@ SearchProfile ChooseProfile(const Surroundings& here, const TuningConfig& config
   profile.quiet = small ? 300 : 60;
   profile.patience = (small ? 1000 : 150) + 6 * static_cast<uint32_t>(here.toggles);
   ChargeVariants(here, config, profile);
+  if (config.max_builds > 1) {
+    const uint32_t most = config.max_builds - 1;  // the rebuild before a settlement is the last one
+    profile.max_builds = profile.max_builds == 0 ? most : std::min(profile.max_builds, most);
+  }
   return profile;
 }
 

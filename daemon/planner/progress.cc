@@ -1,6 +1,7 @@
 // What people see while it goes on.
 #include <cmath>
 
+#include "daemon/planner/interval.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -23,6 +24,15 @@ bool Dropped(Verdict verdict) {
 
 }  // namespace
 
+// What holds until something else is said: why exploring waits, or what noise hides from it. Known
+// from the forecast on.
+std::string Tuning::State::StandingNote(const Session& s) const {
+  if (s.pause) return BudgetNote(s);
+  const bool coarse = campaign_.has_forecast && search_.profile().too_noisy;
+  if (s.role != Role::kExploring || !coarse) return {};
+  return "too noisy here to resolve less than " + PercentText(search_.profile().delta1);
+}
+
 void Tuning::State::Report(Session& s, const std::string& note) {
   ReportProgress report;
   report.session = s.ready.session;
@@ -32,7 +42,7 @@ void Tuning::State::Report(Session& s, const std::string& note) {
     ++report.candidates;
     if (Dropped(record.verdict)) ++report.dropped;
   }
-  report.cost = s.ledger.Record(now_);
+  report.cost = CostOf(s);
   // The campaign keeps a log ratio; people read the part of a step's time that is saved.
   report.gain = settlement_ ? settlement_->gain.estimate : -std::expm1(-campaign_.gain);
   // Whatever is settled elsewhere, a session that stays on its default saves nothing.
@@ -42,7 +52,7 @@ void Tuning::State::Report(Session& s, const std::string& note) {
   }
   report.forecast = settlement_ ? settlement_->forecast : campaign_.forecast;
   if (s.forecast) report.forecast = *s.forecast;
-  report.note = note.substr(0, kLongestNote);
+  report.note = (note.empty() ? StandingNote(s) : note).substr(0, kLongestNote);
   Emit(std::move(report));
 }
 
@@ -55,7 +65,7 @@ void Tuning::State::KeepEnd(Session& s, Outcome outcome, uint64_t settlement,
                             const std::string& reason) {
   s.ledger.Close(now_);
   if (s.role == Role::kSettled || s.role == Role::kFrozen) DropUnused(s);
-  Emit(KeepOutcome{s.ready.session, outcome, settlement, s.ledger.Record(now_), reason});
+  Emit(KeepOutcome{s.ready.session, outcome, settlement, CostOf(s), reason});
 }
 
 }  // namespace blazed::planner

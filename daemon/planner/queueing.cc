@@ -58,7 +58,7 @@ bool Tuning::State::RefillNoise(Session& s) {
     return false;
   }
   if (space_.size() == 0 || s.noise_pairs >= kRingPairs) return false;
-  IssueNoise(s);
+  if (AffordsNoise(s)) IssueNoise(s);
   return true;
 }
 

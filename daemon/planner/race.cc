@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "daemon/planner/counted.h"
+#include "daemon/planner/exclusion.h"
 #include "daemon/planner/interval.h"
 #include "daemon/planner/samples.h"
 #include "daemon/planner/scale.h"
@@ -183,6 +184,9 @@ RaceRecord Race::Record(SessionId session, Moment ended) const {
   record.challenger = challenger_;
   record.outcome = outcome_;
   record.reason = reason_;
+  if (const std::string left_out = ExcludedText(pairs_); !left_out.empty()) {
+    record.reason += (reason_.empty() ? "" : "; ") + left_out;
+  }
   record.alpha = terms_.alpha;
   record.beta = terms_.beta;
   record.delta0 = terms_.delta0;

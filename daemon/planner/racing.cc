@@ -66,6 +66,7 @@ void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
     case LeasePurpose::kNoise:
       return TakeNoise(s, lease, pairs);
     case LeasePurpose::kBurst:
+      ChargeCheck(s, lease, pairs);
       return TakeBurst(s, pairs);
     case LeasePurpose::kDwell:
       return TakeDwell(s, lease, pairs);
@@ -120,7 +121,7 @@ void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
     const double ratio = HoldNear(LogRatio(pair), expected, scale);
     excess += (warm + timed) * s.step_ns * std::expm1(champion_in_use ? -ratio : ratio);
   }
-  s.ledger.AddExcess(plan, excess);
+  s.budget.Spend(s.ledger.AddExcess(plan, excess));
   campaign_.ledger.AddExcess(plan, excess);
 }
 

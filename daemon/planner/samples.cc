@@ -30,6 +30,7 @@ PairSample MakePair(const UnitTime& first, const UnitTime& second, bool challeng
   pair.challenger_ns = static_cast<double>(challenger.host_ns) / (pair.aborted ? 1 : steps);
   pair.champion_device_ns = static_cast<double>(champion.device_ns) / steps;
   pair.challenger_device_ns = static_cast<double>(challenger.device_ns) / steps;
+  pair.flags = (champion.flags | challenger.flags) & ~kUnitAborted;
   pair.excluded =
       champion.flags != 0 || (challenger.flags & ~kUnitAborted) != 0 || champion.host_ns == 0;
   return pair;

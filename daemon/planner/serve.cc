@@ -36,6 +36,10 @@ void Tuning::State::StartServing(Session& s) {
 
 bool Tuning::State::ServeStep(Session& s) {
   if (!s.serving || campaign_.pending) return false;
+  if (s.pause && !s.pause->until && !s.Busy()) {
+    ServeMissed(s, BudgetNote(s));
+    return false;
+  }
   if (s.race) return RaceStep(s);
   Serving& serving = *s.serving;
   if (!Prepare(s, {serving.plan})) return false;
@@ -74,7 +78,7 @@ bool Tuning::State::ServeStep(Session& s) {
   explorer_ = s.ready.session;
   if (s.phase != Phase::kReplicate) SetPhase(s, Phase::kReplicate, why);
   if (s.noise_pairs < kRingPairs) {
-    IssueNoise(s);
+    if (AffordsNoise(s)) IssueNoise(s);
     return false;
   }
   const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_[serving.plan]),
@@ -119,6 +123,7 @@ void Tuning::State::ServeMissed(Session& s, const std::string& why) {
     s.race->Abandon(why);
     CloseRace(s);
   }
+  EndPause(s);
   s.serving.reset();
   s.role = Role::kFrozen;
   LeaveTurn(s);

@@ -38,8 +38,9 @@ void Tuning::State::On(const ServiceWindow& event) {
   const bool drift_due = s->role == Role::kSettled && timer_ && DriftDue(*s, event, steps);
   const bool probe_due = !pairs && CountSteps(s->probe_timer, steps);
   if (s->burst || s->trials_ended) return;
-  if (pairs && drift_due && explorer_ == 0 && !DeviceTaken(*s)) return StartCheck(*s, true);
-  if (probe_due) StartCheck(*s, false);
+  const bool free = explorer_ == 0 && !DeviceTaken(*s);
+  if (pairs && drift_due && free && PaysCheck(*s)) return StartCheck(*s, true);
+  if (probe_due && Fits(*s, ProbeNs(*s, 1))) StartCheck(*s, false);
 }
 
 bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t steps) {

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "daemon/planner/budget.h"
 #include "daemon/planner/drain_cost.h"
 #include "daemon/planner/dwell.h"
 #include "daemon/planner/event.h"
+#include "daemon/planner/exclusion.h"
 #include "daemon/planner/ledger.h"
 #include "daemon/planner/race.h"
 #include "daemon/planner/random.h"
@@ -53,6 +55,7 @@ struct Outstanding {
   RaceKind of_kind = RaceKind::kSearch;  // of that race
   VariantId champion = 0, challenger = 0;
   bool discard = false;
+  double expected_ns = 0;  // what it is expected to take; of a probe: each variant
 };
 
 enum class Role {
@@ -77,6 +80,14 @@ struct Helping {
   RaceId race = 0;
   std::string note;      // what people see meanwhile
   bool rebuilt = false;  // for a race that settles
+};
+
+// Exploring waits for its budget.
+struct BudgetPause {
+  double needed_ns = 0;         // goes on once so much fits
+  std::optional<Moment> until;  // nullopt: never
+  Moment since{};
+  Phase phase = Phase::kSearch;  // goes on there
 };
 
 // A drift check under way. Without pairs it is a probe of the plan in use and nothing else.
@@ -131,6 +142,7 @@ struct Session {
   std::optional<uint64_t> in_use_from;  // the host's first step under it, once it said so
 
   ScaleRing plain, discard;  // by lease mode
+  Exclusion exclusion;
   std::vector<double> noise_step_ns;
   uint32_t noise_pairs = 0;
   double step_ns = 0;
@@ -158,7 +170,12 @@ struct Session {
   std::vector<double> window_step_ns;  // of an observed session's service
   std::optional<ForecastRecord> forecast;  // of an observed session
   Ledger ledger;
-  uint64_t clock = 0;  // grows with each use of a variant
+  Budget budget;
+  std::optional<BudgetPause> pause;
+  Nanos paused{};              // in all, before this pause
+  uint64_t drain_unit_ns = 0;  // last measured
+  uint64_t turn = 0;           // which one was its latest to explore; 0: none so far
+  uint64_t clock = 0;          // grows with each use of a variant
 
   // Work that a next step has to wait for; an adopt needs no waiting.
   bool Busy() const {

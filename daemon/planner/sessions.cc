@@ -1,6 +1,7 @@
 // Who is here and whose turn it is.
 #include <algorithm>
 
+#include "daemon/planner/scale.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -24,6 +25,7 @@ void Tuning::State::On(const SessionReady& event) {
     SetPhase(s, Phase::kWaiting, "observing; nothing is changed");
     return;
   }
+  s.budget = Budget(config_, now_);
   const char* unsettled = event.mode == Mode::kPinned ? "pinned, and nothing is settled yet"
                                                       : "waiting for a turn to explore";
   SetPhase(s, Phase::kWaiting, settlement_ ? "a settlement is in force" : unsettled);
@@ -73,12 +75,11 @@ void Tuning::State::GrantTurns() {
     }
     return;
   }
-  for (auto& [id, s] : sessions_) {
-    if (explorer_ != 0) return;
-    if (s.role == Role::kWaiting && s.ready.mode == Mode::kTune) {
-      StartExploring(s);
-      Advance(s);
-    }
+  while (explorer_ == 0) {
+    Session* next = NextToExplore();
+    if (next == nullptr) return;
+    StartExploring(*next);
+    Advance(*next);
   }
 }
 
@@ -101,8 +102,15 @@ void Tuning::State::SetAside() {
 // goes on.
 void Tuning::State::StartExploring(Session& s) {
   explorer_ = s.ready.session;
+  EndPause(s);
   s.role = Role::kExploring;
   ForgetHelp(s);
+  s.turn = ++turns_;
+  if (s.in_use != kDefaultVariant) {
+    // It passed its turn on with a plan that is a candidate like any other by now.
+    IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
+    s.step_ns = Median(s.noise_step_ns);
+  }
   const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
   const bool other_default = table_.SetDefault(s.ready.default_signature);
   if (other_default || other_process) search_.Spread();
@@ -158,6 +166,7 @@ void Tuning::State::DropStale(Session& s) {
     const Outstanding& d = it->second;
     const bool build = d.kind == DirectiveKind::kBuild && now_ - d.issued > kBuildPatience;
     const bool probe = d.kind == DirectiveKind::kProbe && now_ - d.issued > kProbePatience;
+    if (build || probe) Charge(s, d.expected_ns);
     if (build) lost.push_back(d.variant);
     if (probe) lost.insert(lost.end(), d.waiting.begin(), d.waiting.end());
     it = build || probe ? s.open.erase(it) : std::next(it);
@@ -177,6 +186,7 @@ void Tuning::State::On(const Tick&) {
     DropStale(*s);
     if (s->role == Role::kExploring && BudgetEnds(*s)) continue;
     Advance(*s);
+    PassTurn(*s);
     if (s->role == Role::kExploring || s->role == Role::kServing) Report(*s, {});
     if (s->helping) Report(*s, s->helping->note);
   }

@@ -26,6 +26,11 @@ bool Tuning::State::VerifyStep(Session& s) {
 bool Tuning::State::RebuildStep(Session& s) {
   const Plan plan = campaign_.champion;
   if (!s.rebuilt) {
+    if (config_.max_builds > 0 && s.ledger.builds() >= config_.max_builds) {
+      EndUndecided(s, "this process has spent its builds");
+      return false;
+    }
+    if (!Affords(s, PlanNs(s), PlanNs(s))) return false;
     const auto variant = Proven(s, plan);
     s.before_rebuild = variant ? s.Find(*variant)->signature : Digest{};
     s.rebuilt = true;

@@ -33,6 +33,11 @@ struct TuningConfig {
   Nanos max_window = std::chrono::minutes(30);  // beyond it the search ends `undecided`
   // Jobs on one device disturb each other: only one of them gives pairs, unless this is set.
   bool share_device = false;
+  // What a job may pay for exploring: the allowance, and this share of its wall time. Twelve builds
+  // of ten seconds, the rebuild and all probes come to two and a half minutes.
+  double budget_share = 0.02;
+  Nanos budget_allowance = std::chrono::minutes(3);
+  uint32_t max_builds = 0;  // of a session; 0: as many as the search's profile allows
   bool operator==(const TuningConfig&) const = default;
 };
 

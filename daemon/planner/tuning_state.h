@@ -81,6 +81,33 @@ class Tuning::State {
   void Judge(const Plan& plan, Verdict verdict, const std::string& reason);
   void NoteStanding(const Plan& plan);
 
+  // -- spending.cc: what exploring may still cost; expected costs are in nanoseconds
+  double BuildNs(const Session& s) const;
+  double ProbeNs(const Session& s, uint32_t batches) const;
+  double LeaseNs(const Session& s, uint32_t pairs, bool two_plans, bool discard) const;
+  double PlanNs(const Session& s) const;
+  double KeptBackNs(const Session& s) const;
+  bool Fits(const Session& s, double ns) const;
+  bool Affords(Session& s, double ns, double goes_on_at);  // false: it waits
+  bool AffordsProbe(Session& s, size_t variants, uint32_t batches);
+  bool AffordsNoise(Session& s);
+  bool AffordsLease(Session& s, VariantId champion, VariantId challenger, uint32_t pairs,
+                    bool discard);
+  size_t BuildsNow(Session& s, size_t wanted);
+  uint32_t BuildsLeft(const Session& s) const;
+  void Charge(Session& s, double ns);
+  void ChargeCheck(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  bool PaysCheck(const Session& s) const;
+  std::optional<Moment> JobEnd(const Session& s) const;
+  void BeginPause(Session& s, double needed_ns);
+  void EndPause(Session& s);
+  Nanos PausedFor(const Session& s) const;
+  std::string BudgetNote(const Session& s) const;
+  bool PauseIsShort(const Session& s) const;
+  Session* NextToExplore();
+  void PassTurn(Session& s);
+  CostRecord CostOf(const Session& s) const;
+
   // -- explore.cc: the stages of a search
   bool ExploreStep(Session& s);
   bool BudgetEnds(Session& s);
@@ -92,6 +119,7 @@ class Tuning::State {
   bool MeasureNext(Session& s);
   bool ProbeChampionAgain(Session& s);
   void FillBatch(Session& s);
+  bool BuildsSpent(const Session& s) const;
   void EndSearch(Session& s, const std::string& why);
   bool LookedAtWhatIsThere() const;
   void EndUndecided(Session& s, const std::string& why);
@@ -193,12 +221,14 @@ class Tuning::State {
   void FailedInService(Session& s);
   double SettledRatio() const;
   bool BurstStep(Session& s);
+  void LeaseBurst(Session& s);
   void TakeBurst(Session& s, const std::vector<PairSample>& pairs);
   void EndBurst(Session& s, RaceOutcome outcome, const std::string& reason);
   void DemoteSettled(const std::string& reason, Verdict verdict);
   void KeepTimer();
 
   // -- progress.cc
+  std::string StandingNote(const Session& s) const;
   void Report(Session& s, const std::string& note);
   void SetPhase(Session& s, Phase phase, const std::string& note);
   void KeepEnd(Session& s, Outcome outcome, uint64_t settlement, const std::string& reason);
@@ -230,6 +260,7 @@ class Tuning::State {
   uint64_t split_ = 0;          // index of the error split of search races
   uint64_t checks_ = 0;         // the same of verifications and replications
   uint64_t requests_ = 0;
+  uint64_t turns_ = 0;  // to explore, given so far
   Moment now_{};
   std::vector<Action> actions_;
 };

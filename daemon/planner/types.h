@@ -118,7 +118,11 @@ enum class Phase {
 };
 
 // Flags of a unit; mirrors blazed.v1.UnitFlag.
-inline constexpr uint32_t kUnitAborted = 32;
+inline constexpr uint32_t kUnitCheckpoint = 1, kUnitEvaluation = 2, kUnitProfiler = 4,
+                          kUnitRecompile = 8, kUnitClockEvent = 16, kUnitAborted = 32,
+                          kUnitNeighbour = 64;
+// Events of the machine; the others say that the step did other work.
+inline constexpr uint32_t kMachineFlags = kUnitClockEvent | kUnitNeighbour;
 
 struct UnitTime {
   uint64_t host_ns = 0;
@@ -137,6 +141,7 @@ struct PairSample {
   bool aborted = false;   // the challenger was cut short: counts as a loss
   double champion_device_ns = 0, challenger_device_ns = 0;
   SessionId session = 0;  // the job that gave it; 0: the session of its race
+  uint32_t flags = 0;     // of either unit, without kUnitAborted
   bool operator==(const PairSample&) const = default;
 };
 
@@ -192,6 +197,9 @@ struct CostRecord {
   uint64_t search_pairs = 0, replication_pairs = 0;
   // Of them: the plan in use against itself, and what a lease still ran behind its race's verdict.
   uint64_t noise_pairs = 0, late_pairs = 0;
+  // Of a job: what exploring took of its budget, drift checks included, and what it was allowed by
+  // then. Zero where costs are of more than one job.
+  Nanos budget_spent{}, budget_allowed{};
   bool operator==(const CostRecord&) const = default;
 };
 

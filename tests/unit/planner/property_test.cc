@@ -10,6 +10,87 @@
 namespace blazed::planner {
 namespace {
 
+// What each job was asked for and what it paid, told from events alone. Nothing that explores is
+// asked for once what builds and probes took is beyond what is allowed; regret and drains come on
+// top in the planner's own account. What is settled is served whatever it costs.
+class Accounts {
+ public:
+  explicit Accounts(const TuningConfig& config) : config_(config) {}
+
+  void See(const Event& event) {
+    now_ = std::max(now_, event.at);
+    if (const auto* ready = std::get_if<SessionReady>(&event.body)) {
+      jobs_.try_emplace(ready->session).first->second.since = now_;
+    }
+    if (const auto* built = std::get_if<VariantBuilt>(&event.body)) {
+      Pay(built->session, {built->build, built->variant}, built->build_ns);
+    }
+    if (const auto* probe = std::get_if<ProbeDone>(&event.body)) {
+      Pay(probe->session, {probe->probe, probe->variant}, probe->probe_ns);
+    }
+    if (const auto* done = std::get_if<LeaseDone>(&event.body)) {
+      double ns = 0;
+      for (const UnitTime& unit : done->units) ns += static_cast<double>(unit.host_ns);
+      longest_ = std::max(longest_, 2 * ns);  // as many warm steps
+    }
+  }
+
+  void See(const Action& action) {
+    if (const auto* report = std::get_if<ReportProgress>(&action)) {
+      Job& job = jobs_[report->session];
+      job.served = report->phase == Phase::kServed;
+      const Nanos spent = report->cost.budget_spent;
+      if (!job.served) overdrawn_ = std::max(overdrawn_, Ns(spent) - Allowed(job));
+    }
+    if (const auto* build = std::get_if<BuildVariant>(&action)) {
+      Ask(build->session);
+      jobs_[build->session].open.insert({build->build, build->variant});
+    }
+    if (const auto* probe = std::get_if<ProbeVariants>(&action)) {
+      Ask(probe->session);
+      for (VariantId v : probe->variants) jobs_[probe->session].open.insert({probe->probe, v});
+    }
+    if (const auto* run = std::get_if<RunPairs>(&action)) Ask(run->session);
+  }
+
+  // The most that any job was beyond what it was allowed, and the most that one directive took.
+  double overdrawn_ns() const { return overdrawn_; }
+  double longest_ns() const { return longest_; }
+
+ private:
+  using Part = std::pair<DirectiveId, VariantId>;
+  struct Job {
+    Moment since{};
+    double paid = 0;
+    bool served = false;
+    std::set<Part> open;
+  };
+
+  static double Ns(Nanos span) { return static_cast<double>(span.count()); }
+  double Allowed(const Job& job) const {
+    return Ns(config_.budget_allowance) + config_.budget_share * Ns(now_ - job.since);
+  }
+  void Pay(SessionId session, Part part, uint64_t ns) {
+    Job& job = jobs_[session];
+    if (job.open.erase(part) == 0 || job.served) return;
+    job.paid += static_cast<double>(ns);
+    double& directive = parts_[{session, part.first}];
+    directive += static_cast<double>(ns);
+    longest_ = std::max(longest_, directive);
+  }
+  void Ask(SessionId session) {
+    const Job& job = jobs_[session];
+    if (job.served) return;
+    EXPECT_LE(job.paid, Allowed(job) + 1) << "asked for more than is allowed";
+  }
+
+  TuningConfig config_;
+  Moment now_{};
+  std::map<SessionId, Job> jobs_;
+  std::map<std::pair<SessionId, DirectiveId>, double> parts_;
+  double overdrawn_ = 0, longest_ = 0;
+};
+
 // Reads every action and every event, and keeps the promises of the design as assertions.
 class Invariants {
  public:
@@ -125,6 +206,10 @@ void Storm(uint64_t seed) {
   TuningConfig config;
   config.max_live_variants = 6 + static_cast<uint32_t>(random.Below(40));
   config.max_window = std::chrono::seconds(20 + random.Below(200));
+  if (random.Coin()) {
+    config.budget_allowance = std::chrono::milliseconds(random.Below(3000));
+    config.budget_share = 0.001 * static_cast<double>(random.Below(60));
+  }
   sim::HostSettings machine;
   if (seed % 3 == 0) machine.queue = sim::QueueSettings{};
   machine.queue_host_ns = (0.1 + 1.5 * random.Uniform()) * machine.step_ns;
@@ -140,6 +225,12 @@ void Storm(uint64_t seed) {
     }
     if (auto* built = std::get_if<VariantBuilt>(&body); built != nullptr && dice < 10) {
       built->status = static_cast<BuildStatus>(random.Below(3));
+    }
+    if (auto* built = std::get_if<VariantBuilt>(&body); built != nullptr && dice >= 95) {
+      built->build_ns *= 1 + random.Below(8);
+    }
+    if (auto* done = std::get_if<ProbeDone>(&body); done != nullptr && dice >= 95) {
+      done->probe_ns *= 1 + random.Below(40);
     }
     if (auto* done = std::get_if<LeaseDone>(&body)) {
       if (seed % 3 == 0 && dice >= 95) done->run_ahead = static_cast<uint32_t>(random.Next());
@@ -177,15 +268,19 @@ void Storm(uint64_t seed) {
   // side by side.
   Tuning again(table.spec(), Contract::kRounding, config, {});
   Invariants invariants;
+  Accounts accounts(config);
   std::vector<Action> actions;
   for (const Event& event : host.events()) {
     invariants.See(event);
+    accounts.See(event);
     for (const Action& action : again.Apply(event)) {
       invariants.See(action);
+      accounts.See(action);
       actions.push_back(action);
     }
     invariants.See(again);
   }
+  EXPECT_LE(accounts.overdrawn_ns(), accounts.longest_ns()) << "by more than one directive";
   EXPECT_EQ(actions, host.actions()) << "the same log decided differently";
 }
 
