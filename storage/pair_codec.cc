@@ -10,10 +10,10 @@ namespace blazed::storage {
 namespace {
 
 constexpr uint64_t kChallengerFirst = 1, kExcluded = 2, kAborted = 4, kWholeChampion = 8,
-                   kWholeChallenger = 16, kSession = 64, kDevice = 128, kWholeDevice = 256,
-                   kWholeOtherDevice = 512;
+                   kWholeChallenger = 16, kFlagged = 32, kSession = 64, kDevice = 128,
+                   kWholeDevice = 256, kWholeOtherDevice = 512;
 constexpr uint64_t kOfFormat1 = 31, kAll = 1023;
-constexpr int64_t kFirstFormat = 1;  // one byte of flags, and nothing behind the times
+constexpr int64_t kFirstFormat = 1;  // one byte of flags and two times
 
 void PutVarint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
@@ -93,6 +93,7 @@ uint64_t FlagsOf(const planner::PairSample& pair) {
   if (pair.aborted) flags |= kAborted;
   if (IsWhole(pair.champion_ns)) flags |= kWholeChampion;
   if (IsWhole(pair.challenger_ns)) flags |= kWholeChallenger;
+  if (pair.flags != 0) flags |= kFlagged;
   if (pair.session != 0) flags |= kSession;
   if (!HasDevice(pair)) return flags;
   flags |= kDevice;
@@ -116,6 +117,10 @@ bool TakePair(std::string_view& blob, int64_t format, planner::PairSample& pair)
   pair.challenger_first = has(kChallengerFirst);
   pair.excluded = has(kExcluded);
   pair.aborted = has(kAborted);
+  uint64_t events = 0;
+  if (has(kFlagged) && !TakeVarint(blob, events)) return false;
+  if (events > UINT32_MAX) return false;
+  pair.flags = static_cast<uint32_t>(events);
   if (has(kSession) && !TakeVarint(blob, pair.session)) return false;
   if (!TakeTime(blob, has(kWholeChampion), pair.champion_ns) ||
       !TakeTime(blob, has(kWholeChallenger), pair.challenger_ns)) {
@@ -133,6 +138,7 @@ std::string PackPairs(const std::vector<planner::PairSample>& pairs) {
   PutVarint(out, pairs.size());
   for (const planner::PairSample& pair : pairs) {
     PutVarint(out, FlagsOf(pair));
+    if (pair.flags != 0) PutVarint(out, pair.flags);
     if (pair.session != 0) PutVarint(out, pair.session);
     PutTime(out, pair.champion_ns);
     PutTime(out, pair.challenger_ns);

@@ -45,6 +45,15 @@ void PutPairsByUse(RowWriter& out, const planner::CostRecord& cost) {
   out.Count(cost.noise_pairs).Count(cost.late_pairs);
 }
 
+void PutBudget(RowWriter& out, const planner::CostRecord& cost) {
+  out.Time(cost.budget_spent).Time(cost.budget_allowed);
+}
+
+void TakeBudget(RowReader& in, planner::CostRecord& cost) {
+  in.Time(cost.budget_spent);
+  in.Time(cost.budget_allowed);
+}
+
 void TakePairsByUse(RowReader& in, planner::CostRecord& cost) {
   in.Count(cost.noise_pairs);
   in.Count(cost.late_pairs);
@@ -342,6 +351,7 @@ Row EncodeOutcome(TuningId tuning, const planner::KeepOutcome& outcome, WallNs a
   PutCost(out, outcome.cost);
   out.Text(outcome.reason).Int(at_ns);
   PutPairsByUse(out, outcome.cost);
+  PutBudget(out, outcome.cost);
   return out.Take();
 }
 
@@ -355,6 +365,7 @@ bool DecodeOutcome(int64_t session, const Row& row, StoredOutcome& outcome) {
   in.Text(outcome.record.reason);
   outcome.at_ns = in.Int();
   TakePairsByUse(in, outcome.record.cost);
+  TakeBudget(in, outcome.record.cost);
   return in.ok();
 }
 

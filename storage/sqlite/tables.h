@@ -73,8 +73,9 @@ inline constexpr Table kOutcomeTable{
     "outcome",
     "session",
     "tuning,outcome,settlement,window_ns,regret_ns,build_ns,probe_ns,drain_ns,builds,probes,races,"
-    "search_pairs,replication_pairs,reason,at_ns,noise_pairs,late_pairs",
-    {2}};
+    "search_pairs,replication_pairs,reason,at_ns,noise_pairs,late_pairs,budget_spent_ns,"
+    "budget_allowed_ns",
+    {2, 2}};
 inline constexpr Table kEventTable{"event", "id", "tuning,session,wall_ns,kind,payload"};
 
 // A row and its key. `covered` holds the values of child tables that the checksum covers as well.

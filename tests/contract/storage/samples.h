@@ -172,7 +172,10 @@ inline planner::SettlementRecord Settlement(
 }
 
 inline planner::KeepOutcome Outcome(planner::SessionId session, uint64_t settlement) {
-  return {session, planner::Outcome::kSettled, settlement, Cost(), "settled after a rebuild"};
+  planner::CostRecord cost = Cost();
+  cost.budget_spent = planner::Nanos(21);
+  cost.budget_allowed = planner::Nanos(22);
+  return {session, planner::Outcome::kSettled, settlement, cost, "settled after a rebuild"};
 }
 
 inline EventRow Event(TuningId tuning, const std::string& kind) {

@@ -71,9 +71,10 @@ TEST(PairCodec, IsExactForEveryDouble) {
   for (const double champion : edges) {
     for (const double challenger : edges) {
       const bool device = pairs.size() % 4 == 0;
+      const uint32_t flags = pairs.size() % 7 == 0 ? static_cast<uint32_t>(pairs.size()) * 9 : 0;
       pairs.push_back({champion, challenger, pairs.size() % 2 == 0, pairs.size() % 3 == 0,
                        pairs.size() % 5 == 0, device ? challenger : 0, device ? champion : 0,
-                       pairs.size() % 7 == 0 ? pairs.size() : 0});
+                       pairs.size() % 11 == 0 ? pairs.size() : 0, flags});
     }
   }
   auto read = UnpackPairs(kPairFormat, PackPairs(pairs));
@@ -85,7 +86,7 @@ TEST(PairCodec, IsExactForEveryDouble) {
 }
 
 TEST(PairCodec, IsCompactForWholeNanoseconds) {
-  const std::vector<planner::PairSample> pairs(100, {2'000'000, 1'900'000, true, false, false});
+  const std::vector<planner::PairSample> pairs(100, {2'000'000, 1'900'000, true, false, false, 0});
   EXPECT_LE(PackPairs(pairs).size(), 100 * 7 + 1);
 }
 

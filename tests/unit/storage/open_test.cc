@@ -311,13 +311,23 @@ INSTANTIATE_TEST_SUITE_P(
                      {"settlement DROP COLUMN carry", "settlement DROP COLUMN late_pairs",
                       "settlement DROP COLUMN noise_pairs", "outcome DROP COLUMN late_pairs",
                       "outcome DROP COLUMN noise_pairs", "race DROP COLUMN timed_steps",
-                      "race DROP COLUMN warm_steps"},
+                      "race DROP COLUMN warm_steps", "outcome DROP COLUMN budget_allowed_ns",
+                      "outcome DROP COLUMN budget_spent_ns"},
                      0},
         EarlierStore{2,
                      {"settlement DROP COLUMN carry", "race DROP COLUMN timed_steps",
-                      "race DROP COLUMN warm_steps"},
+                      "race DROP COLUMN warm_steps", "outcome DROP COLUMN budget_allowed_ns",
+                      "outcome DROP COLUMN budget_spent_ns"},
                      7},
-        EarlierStore{3, {"race DROP COLUMN timed_steps", "race DROP COLUMN warm_steps"}, 7}));
+        EarlierStore{3,
+                     {"race DROP COLUMN timed_steps", "race DROP COLUMN warm_steps",
+                      "outcome DROP COLUMN budget_allowed_ns",
+                      "outcome DROP COLUMN budget_spent_ns"},
+                     7},
+        EarlierStore{4,
+                     {"outcome DROP COLUMN budget_allowed_ns",
+                      "outcome DROP COLUMN budget_spent_ns"},
+                     7}));
 
 TEST(Migrate, TakesEachStepOnceAndCopiesBeforeTheFirstOfAStoreWithData) {
   auto db = *Connection::Open(":memory:", Access::kReadWrite);
