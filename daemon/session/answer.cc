@@ -140,6 +140,9 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence, planner::
     Feed(session, planner::LeaseExpired{session.id, event.lease});
     return absl::OkStatus();
   }
+  const auto& events = session.unanswered[event.lease].events;
+  const uint32_t flags = events ? events() : 0;
+  for (planner::UnitTime& unit : event.units) unit.flags |= flags;
   Settle(session, event.lease);
   Feed(session, std::move(event));
   return absl::OkStatus();

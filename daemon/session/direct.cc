@@ -47,6 +47,9 @@ void SessionTable::Direct(planner::SessionId id, const Outbound& directive) {
 }
 
 void SessionTable::Lend(Session& session, const planner::RunPairs& lease) {
+  if (watch_) {
+    session.unanswered[lease.lease].events = watch_(session.hello.device, session.peer.pid);
+  }
   loop_.Cancel(session.unanswered[lease.lease].deadline);
   session.unanswered[lease.lease].deadline = loop_.After(
       ToAbsl(lease.deadline) + kLeaseSlack, [this, id = session.id, number = lease.lease] {

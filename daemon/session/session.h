@@ -2,6 +2,7 @@
 // methods of SessionTable, one file each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ struct Unanswered {
   Outbound message;
   std::set<planner::VariantId> waiting;  // of a probe: variants without an answer
   Loop::Handle deadline = 0;             // of a lease
+  std::function<uint32_t()> events;      // of a lease: what happened on its device meanwhile
 };
 
 struct Session {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,6 +31,11 @@ namespace blazed::session {
 
 // Fields of the environment that the daemon sees itself, by device key.
 using MachineFields = std::function<std::map<std::string, std::string>(const std::string& device)>;
+
+// Begins to watch a device for a process that measures there. What it returns says which events of
+// the machine (flags of a unit) happened since then; null where nothing is known of the device.
+using DeviceWatch =
+    std::function<std::function<uint32_t()>(const std::string& device, int32_t pid)>;
 
 // For status answers.
 struct SessionSummary {
@@ -52,6 +58,8 @@ class SessionTable final : public Directed {
   SessionTable(Loop& loop, Recorder& recorder, Quarantine& quarantine, DeviceLocks locks,
                MachineFields machine, Options options);
   ~SessionTable() override;
+  // From here on every lease is watched; its units carry the events.
+  void SetWatch(DeviceWatch watch) { watch_ = std::move(watch); }
 
   // ---- streams ----
   void Attach(const std::shared_ptr<Link>& link, Peer peer);
@@ -154,6 +162,7 @@ class SessionTable final : public Directed {
   Quarantine& quarantine_;
   DeviceLocks locks_;
   const MachineFields machine_;
+  DeviceWatch watch_;
   Options options_;
   Tunings tunings_;
   Rate attaches_{std::chrono::minutes(1)};

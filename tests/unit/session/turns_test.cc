@@ -1,9 +1,13 @@
 // Who explores a device when, and what those in line are told. Time is the test's.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/planner/codec.h"
 #include "tests/unit/session/session_table_fixture.h"
 
 namespace blazed::session {
@@ -22,6 +26,23 @@ class TurnsTest : public SessionTableTest {
   static bool HadATurn(const Client& client) {
     return client.link->Count<planner::RunPairs>() + client.link->Count<planner::BuildVariant>() >
            0;
+  }
+  // Units in the store's log that carry this flag.
+  size_t FlaggedUnits(uint32_t flag) {
+    EXPECT_GT(Events("lease_done"), 0u);
+    storage::EventPage page;
+    page.limit = 1000;
+    const auto rows = writer_->NewReader()->Events(page);
+    size_t flagged = 0;
+    for (const auto& row : *rows) {
+      std::string error;
+      const auto event = planner::DecodeEvent(row.payload, &error);
+      if (!event) continue;
+      const auto* done = std::get_if<planner::LeaseDone>(&event->body);
+      if (done == nullptr) continue;
+      for (const planner::UnitTime& unit : done->units) flagged += (unit.flags & flag) != 0;
+    }
+    return flagged;
   }
   static planner::Phase PhaseOf(const Client& client) {
     const auto* progress = client.link->Last<planner::ReportProgress>();
@@ -101,6 +122,45 @@ TEST_F(TurnsTest, ABuildThatIsNeverAnsweredEndsItsTurnToo) {
   ASSERT_FALSE(HadATurn(honest));
   loop_.Advance(options_.device_turn + absl::Seconds(2));
   EXPECT_TRUE(HadATurn(honest));
+}
+
+TEST_F(TurnsTest, AJobThatHasSpentItsBudgetGivesTheDeviceUp) {
+  options_.tuning.budget_allowance = planner::Nanos(0);
+  table_->Reload(options_);
+  Client spent = Described(User(1000, 1), 1);
+  Client next = Described(User(1000, 2), 2);
+  ASSERT_TRUE(HadATurn(spent)) << "what costs nothing fits";
+  ASSERT_FALSE(HadATurn(next));
+  Answer(spent, planner::BuildStatus::kOk);
+  EXPECT_EQ(spent.link->Count<planner::BuildVariant>(), 0u);
+  EXPECT_EQ(PhaseOf(spent), planner::Phase::kWaiting);
+  EXPECT_THAT(spent.link->Last<planner::ReportProgress>()->note,
+              testing::HasSubstr("it goes on in about"));
+  EXPECT_TRUE(HadATurn(next));
+}
+
+// The events are those between a lease's sending and its answer, and they are in its log.
+TEST_F(TurnsTest, ALeaseCarriesWhatHappenedOnItsDeviceMeanwhile) {
+  std::vector<std::string> watched;
+  uint32_t happened = 0;
+  table_->SetWatch([&](const std::string& device, int32_t pid) -> std::function<uint32_t()> {
+    watched.push_back(absl::StrCat(device, " ", pid));
+    return [&happened] { return happened; };
+  });
+  Client job = Described(User(1000, 1), 1);
+  ASSERT_THAT(watched, testing::ElementsAre("cpu 1"));
+  happened = planner::kUnitNeighbour;
+  Answer(job, planner::BuildStatus::kFailed);
+  ASSERT_GT(watched.size(), 1u);
+  EXPECT_GT(FlaggedUnits(planner::kUnitNeighbour), 0u);
+}
+
+TEST_F(TurnsTest, ADeviceOfWhichNothingIsKnownHasNoEvents) {
+  table_->SetWatch([](const std::string&, int32_t) { return nullptr; });
+  Client job = Described(User(1000, 1), 1);
+  Answer(job, planner::BuildStatus::kFailed);
+  EXPECT_EQ(FlaggedUnits(planner::kUnitNeighbour), 0u);
+  EXPECT_GT(Events("lease_done"), 0u);
 }
 
 }  // namespace
