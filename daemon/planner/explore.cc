@@ -115,6 +115,8 @@ Surroundings Tuning::State::Measure(const Session& s) const {
   here.build_ns = static_cast<double>(s.build_ns);
   here.probe_ns =
       s.probe_ns > 0 ? static_cast<double>(s.probe_ns) : ProbeNs(s, config_.probe_batches);
+  const Nanos left = s.budget.Allowed(now_) - s.budget.spent();
+  here.budget_ns = std::max(0.0, static_cast<double>(left.count()));
   const double window = static_cast<double>(config_.max_window.count());
   here.window_ns = std::max(0.0, window * (1 - BudgetShare(s)));
   here.unit_steps = static_cast<double>(s.units.Shape(campaign_.discard_mode).steps());

@@ -41,7 +41,11 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
                          3 * races * race_pairs);
   double window = steps * here.step_ns + plans * (here.build_ns + here.probe_ns);
   window = std::min(window, here.window_ns > 0 ? here.window_ns : kLongestNs);
-  const double part = PartThatFits(here, window, steps);
+  const double fits = PartThatFits(here, window, steps);
+  const double cost = plans * (here.build_ns + here.probe_ns +
+                               kRegretStepsPerTrial * profile.pairs_per_proposal * here.step_ns);
+  const bool dear = here.budget_ns >= 0 && fits * cost > here.budget_ns;
+  const double part = dear ? here.budget_ns / cost : fits;
   window *= part;
   plans *= part;
   record.window = Nanos(static_cast<int64_t>(window));
@@ -52,7 +56,9 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   record.resolvable = 1 - std::exp(-profile.delta1);
   record.based_on = "this job's first " + Counted(pairs, "pair") + " and a space of " +
                     Counted(here.toggles, "option") +
-                    (part < 1 ? ", cut to the job's own limit" : "");
+                    (dear       ? ", cut to its budget"
+                     : part < 1 ? ", cut to the job's own limit"
+                                : "");
   return record;
 }
 

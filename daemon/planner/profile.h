@@ -21,6 +21,7 @@ struct Surroundings {
   // What the job's own limits leave a search; negative: no such limit. The forecast alone reads it.
   double job_ns = -1;
   double job_steps = -1;
+  double budget_ns = -1;  // what exploring may cost at once
 };
 
 struct SearchProfile {

@@ -109,7 +109,7 @@ void Tuning::State::ObserveWindow(Session& s, const ServiceWindow& event) {
   }
   Surroundings here = Measure(s);
   // What a search would take from its start; this job, and what is left of it, ends none.
-  here.job_ns = here.job_steps = -1;
+  here.job_ns = here.job_steps = here.budget_ns = -1;
   here.window_ns = static_cast<double>(config_.max_window.count());
   const double timed = s.units.Shape(false).timed;
   here.scale = std::max(kLeastScale, 1.4826 * Median(distances) * std::sqrt(event.steps / timed));

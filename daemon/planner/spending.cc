@@ -12,6 +12,7 @@ namespace {
 constexpr double kProbeSteps = 1.3;     // of one batch, in steps, until one was measured
 constexpr double kRegretSteps = 0.025;  // of a pair of two plans, as the forecast has it
 constexpr Nanos kShortPause = std::chrono::seconds(30);
+constexpr Nanos kLongestJob = std::chrono::hours(24 * 3650);  // sums of it stay in range
 constexpr double kGoOnFor = 2;  // a pause ends with room for more than the next directive
 constexpr uint32_t kReplicationPairs = 100;  // of a gain near 1 %; a large one takes 40
 
@@ -138,11 +139,12 @@ bool Tuning::State::PaysCheck(const Session& s) const {
 // Nothing that a search waits for comes after the job's end.
 std::optional<Moment> Tuning::State::JobEnd(const Session& s) const {
   std::optional<Moment> end;
-  if (s.ready.tune_until > Nanos(0)) end = s.since + s.ready.tune_until;
+  if (s.ready.tune_until > Nanos(0)) end = s.since + std::min(s.ready.tune_until, kLongestJob);
   if (s.ready.tune_until_steps > 0 && s.step_ns > 0) {
     const uint64_t done = s.first_step ? s.latest_step - *s.first_step : 0;
     const double left = static_cast<double>(s.ready.tune_until_steps) - static_cast<double>(done);
-    const double ns = std::clamp(left * s.step_ns, 0.0, 4e18);
+    const double longest = static_cast<double>(kLongestJob.count());
+    const double ns = std::clamp(left * s.step_ns, 0.0, longest);
     const Moment steps_end = now_ + Nanos(static_cast<int64_t>(ns));
     end = end ? std::min(*end, steps_end) : steps_end;
   }

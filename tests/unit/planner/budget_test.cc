@@ -95,6 +95,24 @@ TEST(SpentBudget, PausesTheSearchSaysSoAndGoesOn) {
               1e3);
 }
 
+TEST(SpentBudget, IsKnownToTheForecast) {
+  const sim::CostTable table(std::vector<double>(12, 0.01));
+  const auto forecast = [&](const TuningConfig& config) {
+    sim::HostSettings settings;
+    settings.build_steps = 200;
+    sim::Host host(&table, settings, config, {}, 9);
+    host.RunUntilEnd(host.Attach("job"), 200);
+    return *host.forecast();
+  };
+  const ForecastRecord whole = forecast(Allowing(std::chrono::hours(1), 0.02));
+  const ForecastRecord cut = forecast(Allowing(seconds(10), 0.02));
+  EXPECT_EQ(whole.based_on.find("cut to its budget"), std::string::npos);
+  EXPECT_NE(cut.based_on.find("cut to its budget"), std::string::npos) << cut.based_on;
+  EXPECT_LE(cut.builds, 5u) << "of two seconds each";
+  EXPECT_GT(cut.builds, 0u);
+  EXPECT_LT(cut.window, whole.window);
+}
+
 TEST(SpentBudget, RunsThePlanInUseWhileItWaits) {
   const sim::CostTable table = OneGoodOption();
   sim::Host host(&table, {}, Allowing(milliseconds(300), 0.02), {}, 1);
