@@ -24,6 +24,30 @@ std::string NotEmpty(const std::string& value) {
   return value.empty() ? "the value is empty; give one or leave the flag out" : "";
 }
 
+// A range alone lets "nan" through.
+std::string NotNan(const std::string& value) {
+  return value.find_first_of("nN") != std::string::npos ? "give a number" : "";
+}
+
+void AddBudgetFlags(CLI::App& app, Flags& flags) {
+  const planner::TuningConfig standard;
+  const int64_t allowance_s =
+      std::chrono::duration_cast<std::chrono::seconds>(standard.budget_allowance).count();
+  app.add_option("--budget-share", flags.budget_share,
+                 absl::StrCat("part of a job's wall time that exploring may cost, from 0 to 1; ",
+                              standard.budget_share, " where no file says otherwise"))
+      ->check(NotNan)
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option(
+         "--budget-allowance-s", flags.budget_allowance_s,
+         absl::StrCat("seconds that exploring may cost a job at once, on top of its share; ",
+                      allowance_s, " where no file says otherwise"))
+      ->check(CLI::Range(0, 604800));
+  app.add_option("--max-builds", flags.max_builds,
+                 "builds that one search may ask a job for; 0: no limit of its own")
+      ->check(CLI::Range(0, 1000000));
+}
+
 }  // namespace
 
 Flags ParseFlags(int argc, char** argv) {
@@ -42,6 +66,7 @@ Flags ParseFlags(int argc, char** argv) {
   app.add_option("--state", flags.state_dir, "folder of the store")->check(NotEmpty);
   app.add_option("--log-level", flags.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  AddBudgetFlags(app, flags);
   app.add_flag("--check-config", check, "say whether the configuration is good, and exit");
   CLI::App* config = app.add_subcommand("config", "print the configuration that is built in");
   config->require_subcommand(1);
@@ -78,6 +103,12 @@ absl::StatusOr<Config> ConfigOf(const Flags& flags) {
   if (!flags.socket.empty()) config.socket = flags.socket;
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
+  planner::TuningConfig& tuning = config.session.tuning;
+  if (flags.budget_share) tuning.budget_share = *flags.budget_share;
+  if (flags.budget_allowance_s) {
+    tuning.budget_allowance = std::chrono::seconds(*flags.budget_allowance_s);
+  }
+  if (flags.max_builds) tuning.max_builds = *flags.max_builds;
   if (absl::Status status = ResolvePlaces(&config); !status.ok()) return status;
   if (absl::Status status = rpc::CheckSocketPath(config.socket); !status.ok()) return status;
   if (config.admin_socket.empty()) return config;

@@ -94,7 +94,8 @@ std::string ConfigDocumentation() {
       "the line. It has to be a plain file of at most 1 MiB; an empty one keeps every default.\n"
       "`blazed --check-config` says whether a file is good, `blazed config default` prints every "
       "default.\n"
-      "`--socket`, `--state` and `--log-level` win over the file. On SIGHUP the keys marked "
+      "`--socket`, `--state`, `--log-level`, `--budget-share`, `--budget-allowance-s` and "
+      "`--max-builds` win over the file. On SIGHUP the keys marked "
       "*reload* take effect\n"
       "at once, for sessions and tunings opened from then on; the others need a restart.\n\n"
       "This page is checked against the table in `daemon/config/keys.cc` by a test.\n";

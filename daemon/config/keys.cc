@@ -60,6 +60,14 @@ void SetWindow(Config& c, const ConfigValue& v) {
   c.session.tuning.max_window = std::chrono::seconds(std::get<int64_t>(v));
 }
 
+ConfigValue GetAllowance(const Config& c) {
+  return std::chrono::duration_cast<std::chrono::seconds>(c.session.tuning.budget_allowance)
+      .count();
+}
+void SetAllowance(Config& c, const ConfigValue& v) {
+  c.session.tuning.budget_allowance = std::chrono::seconds(std::get<int64_t>(v));
+}
+
 std::vector<ConfigKey> DaemonKeys() {
   return {
       {"daemon",
@@ -330,9 +338,37 @@ std::vector<ConfigKey> TuningKeys() {
        1,
        604800,
        {},
-       "a search that takes longer ends undecided, in seconds",
+       "a search that takes longer ends undecided, in seconds; pauses do not count",
        GetWindow,
        SetWindow},
+      {"tuning",
+       "budget_share",
+       Reload::kOnHup,
+       0,
+       1,
+       {},
+       "part of a job's wall time that exploring may cost on top of the allowance: builds, probes, "
+       "drains and slower steps, drift checks included; an empty budget pauses exploring, and with "
+       "0 it ends",
+       BLAZED_REAL(session.tuning.budget_share)},
+      {"tuning",
+       "budget_allowance_s",
+       Reload::kOnHup,
+       0,
+       604800,
+       {},
+       "what exploring may cost a job at once, in seconds, so that short jobs are tuned as well",
+       GetAllowance,
+       SetAllowance},
+      {"tuning",
+       "max_builds",
+       Reload::kOnHup,
+       0,
+       1000000,
+       {},
+       "builds that one search may ask a job for, one of them for the rebuild before a settlement; "
+       "0: no limit of its own",
+       BLAZED_COUNT(session.tuning.max_builds)},
   };
 }
 

@@ -177,6 +177,11 @@ TEST_F(DaemonLifecycle, WrongUsageSaysWhatIsWrong) {
   }
   const Ended level = RunProgram({DaemonBinary(), "--log-level", "loud"});
   EXPECT_EQ(level.exit_code, 2);
+  for (const char* share : {"-0.1", "1.5", "nan", "half", ""}) {
+    const Ended budget = RunProgram({DaemonBinary(), "--check-config", "--budget-share", share});
+    EXPECT_EQ(budget.exit_code, 2) << share;
+    EXPECT_THAT(budget.output, HasSubstr("--budget-share")) << share;
+  }
   const Ended missing = RunProgram({DaemonBinary(), "--config", "/nowhere.toml"});
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_THAT(missing.output, HasSubstr("cannot read the configuration file /nowhere.toml"));

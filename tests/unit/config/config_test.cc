@@ -51,6 +51,9 @@ max_mode = "observe"
 [tuning]
 alpha = 0.01
 max_window_s = 60
+budget_share = 0.5
+budget_allowance_s = 7
+max_builds = 9
 )",
                                               "test.toml");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -62,6 +65,9 @@ max_window_s = 60
   EXPECT_EQ(config->session.max_mode, planner::Mode::kObserve);
   EXPECT_EQ(config->session.tuning.alpha, 0.01);
   EXPECT_EQ(config->session.tuning.max_window, std::chrono::seconds(60));
+  EXPECT_EQ(config->session.tuning.budget_share, 0.5);
+  EXPECT_EQ(config->session.tuning.budget_allowance, std::chrono::seconds(7));
+  EXPECT_EQ(config->session.tuning.max_builds, 9u);
 }
 
 TEST(Config, AnUnknownKeyNamesItsLineAndTheNearestKey) {
