@@ -12,6 +12,7 @@
 #include "daemon/base/process.h"
 #include "daemon/daemon_parts.h"
 #include "daemon/machine/device.h"
+#include "daemon/machine/neighbours.h"
 #include "storage/memory/memory_store.h"
 #include "storage/names.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -121,6 +122,7 @@ void Daemon::Parts::MakeSessions() {
                                                       [this] { StoreFailed(); });
   sessions = std::make_unique<session::SessionTable>(loop, *recorder, quarantine, LocksOf(config),
                                                      machine::DescribeDevice, config.session);
+  sessions->SetWatch(machine::WatchDevice);
   identities = std::make_unique<rpc::IdentityTable>(kFirstConnection, RaiseDescriptorLimit());
   readers = std::make_unique<rpc::ReaderWatch>(*identities);
   const bool on_disk = config.store == StoreKind::kSqlite;

@@ -22,7 +22,7 @@ constexpr uint64_t kMostVariant = uint64_t{1} << 31;
 constexpr uint64_t kLongestBuildNs = 3'600'000'000'000;
 constexpr uint64_t kMostPeakBytes = uint64_t{1} << 50;
 constexpr uint64_t kMostRanks = 1 << 20;
-constexpr uint32_t kUnitFlags = 63;
+constexpr uint32_t kUnitFlags = 127;
 
 #define BLAZED_RETURN_IF_ERROR(expr)                \
   do {                                              \

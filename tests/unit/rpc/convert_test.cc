@@ -263,13 +263,15 @@ TEST(Convert, AnUnknownFlagOfAUnitSpoilsItsPair) {
   v1::ShimMessage message;
   message.mutable_steps_done()->add_units()->set_flags(1024);
   message.mutable_steps_done()->add_units()->set_flags(v1::UNIT_FLAG_ABORTED);
+  message.mutable_steps_done()->add_units()->set_flags(v1::UNIT_FLAG_NEIGHBOUR);
   const auto done = Converted<planner::LeaseDone>(message);
   EXPECT_EQ(done.units[0].flags, static_cast<uint32_t>(v1::UNIT_FLAG_CLOCK_EVENT));
   EXPECT_EQ(done.units[1].flags, planner::kUnitAborted);
+  EXPECT_EQ(done.units[2].flags, planner::kUnitNeighbour);
   EXPECT_FALSE(done.run_ahead.has_value());
   message.mutable_steps_done()->set_run_ahead(0);
   EXPECT_EQ(Converted<planner::LeaseDone>(message).run_ahead, 0u);
-  for (int i = 0; i < 255; ++i) message.mutable_steps_done()->add_units();
+  for (int i = 0; i < 254; ++i) message.mutable_steps_done()->add_units();
   EXPECT_EQ(CodeOf(message), kInvalid) << "257 units";
 }
 

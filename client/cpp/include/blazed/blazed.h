@@ -99,7 +99,8 @@ enum {
   BLZ_STEP_EVALUATION = 2,
   BLZ_STEP_PROFILER = 4,
   BLZ_STEP_RECOMPILE = 8,
-  BLZ_STEP_CLOCK_EVENT = 16
+  BLZ_STEP_CLOCK_EVENT = 16,
+  BLZ_STEP_NEIGHBOUR = 64 /* another process used the device */
 };
 
 typedef struct blz_session
