@@ -107,7 +107,7 @@ def losses_of(groups):
             name = text.partition(":")[0]
             if name not in seen:
                 yield text + (f", on {workloads}" if workloads != everything else "")
-            seen.add(name)
+        seen |= {f"`{name}`" for name in methods}  # where all workloads tell, fewer of them add nothing
 
 
 def comparison_table(results):

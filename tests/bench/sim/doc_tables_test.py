@@ -64,9 +64,11 @@ class DocTables(unittest.TestCase):
 
     def test_who_took_part_in_fewer_workloads_is_compared_on_those(self):
         rows = [*contest("ours", 100.0, regime="build 0 s, 381 workloads", n=381), *contest("ours", 100.0, regime="build 0 s, the same 40"),
+                *contest("greedy", 200.0, regime="build 0 s, 381 workloads", n=381), *contest("greedy", 2.0, regime="build 0 s, the same 40"),
                 *contest("tpe", 1.0, regime="build 0 s, the same 40")]
         (line,) = list(doc_tables.comparison_table({"compare": {"rows": rows}}))[2:]
         self.assertIn("| 100 (95 to 105, n 381) [", line)
+        self.assertNotIn("greedy", line)
         self.assertIn("`tpe`: 1 (-4 to 6, n 9), slower than the default in 0, on the same 40 [simulated", line)
 
     def test_nobody_is_said_where_nobody_is_better(self):
