@@ -53,6 +53,11 @@ void SetPause(Config& c, const ConfigValue& v) {
   c.session.pause = std::get<bool>(v) ? session::Pause::kOn : session::Pause::kOff;
 }
 
+ConfigValue GetShareDevice(const Config& c) { return c.session.tuning.share_device; }
+void SetShareDevice(Config& c, const ConfigValue& v) {
+  c.session.tuning.share_device = std::get<bool>(v);
+}
+
 ConfigValue GetWindow(const Config& c) {
   return std::chrono::duration_cast<std::chrono::seconds>(c.session.tuning.max_window).count();
 }
@@ -369,6 +374,16 @@ std::vector<ConfigKey> TuningKeys() {
        "builds that one search may ask a job for, one of them for the rebuild before a settlement; "
        "0: no limit of its own",
        BLAZED_COUNT(session.tuning.max_builds)},
+      {"tuning",
+       "share_device",
+       Reload::kOnHup,
+       0,
+       0,
+       {},
+       "whether jobs of one workload on one device give pairs to each other's races; they disturb "
+       "each other there",
+       GetShareDevice,
+       SetShareDevice},
   };
 }
 

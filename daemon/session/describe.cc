@@ -151,6 +151,8 @@ planner::SessionReady SessionTable::MakeReady(const Session& session) const {
   // Without a pid nothing tells two processes apart, so each session counts as its own.
   ready.process =
       session.peer.process.empty() ? absl::StrCat("session-", session.id) : session.peer.process;
+  ready.device = session.hello.device;
+  ready.job = session.hello.job;
   ready.mode = session.mode;
   ready.seed = MakeSeed();
   ready.default_signature = session.workload->default_signature;

@@ -231,7 +231,7 @@ TEST_P(StoreContract, ReplacesAPlanByItsChoices) {
 TEST_P(StoreContract, GivesBackARaceAndItsRawPairsExactly) {
   const TuningId tuning = PutTuning();
   planner::RaceRecord record = samples::Race();
-  record.pairs.push_back({0.1, 1e300, false, false, false});
+  record.pairs.push_back({0.1, 1e300, false, false, false, 9});
   record.pairs.push_back({9007199254740993.0, -1, true, true, true});
   ASSERT_TRUE(store().PutRace(tuning, record).ok());
   auto races = reader().Races({});

@@ -56,6 +56,25 @@ TEST_F(SessionTableTest, ADeviceThatIsNeitherCpuNorAUuidIsInvalid) {
   EXPECT_EQ(Say(client, hello).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(SessionTableTest, AJobOnAnotherDeviceMeasuresToo) {
+  const auto open = [&](const std::string& process, const std::string& device) {
+    Client client = Connect(Me(process));
+    Hello hello = TuneHello();
+    hello.device = device;
+    EXPECT_TRUE(Say(client, hello).ok());
+    EXPECT_TRUE(Say(client, Graph()).ok());
+    EXPECT_TRUE(Say(client, Workload(1, 2)).ok());
+    return client;
+  };
+  const std::string gpu = "GPU-00000000-0000-0000-0000-00000000000";
+  Client first = open("boot/1/1", gpu + "1"), other = open("boot/2/2", gpu + "2"),
+         same = open("boot/3/3", gpu + "1");
+  loop_.RunReady();
+  EXPECT_EQ(first.link->Count<planner::RunPairs>(), 1u);
+  EXPECT_EQ(other.link->Count<planner::RunPairs>(), 1u);
+  EXPECT_EQ(same.link->Count<planner::RunPairs>(), 0u);
+}
+
 TEST_F(SessionTableTest, OneSessionTooManyIsExhausted) {
   options_.sessions_per_user = 2;
   table_->Reload(options_);

@@ -85,6 +85,26 @@ TEST(PairCodec, IsExactForEveryDouble) {
   }
 }
 
+TEST(PairCodec, KeepsTheSessionsOfPairsThatOtherJobsGave) {
+  std::vector<planner::PairSample> pairs(3, {2'000'000, 1'900'000.5, true, false, false});
+  pairs[1].session = 7;
+  pairs[2].session = std::numeric_limits<uint64_t>::max();
+  const std::string blob = PackPairs(pairs);
+  auto read = UnpackPairs(kPairFormat, blob);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, pairs);
+  for (size_t size = 0; size < blob.size(); ++size) {
+    EXPECT_FALSE(UnpackPairs(kPairFormat, blob.substr(0, size)).ok()) << size;
+  }
+}
+
+TEST(PairCodec, ReadsTheFormatWithoutSessions) {
+  const std::vector<planner::PairSample> pairs(2, {2'000'000, 1'900'000, true, false, false});
+  const auto read = UnpackPairs(1, PackPairs(pairs));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, pairs);
+}
+
 TEST(PairCodec, IsCompactForWholeNanoseconds) {
   const std::vector<planner::PairSample> pairs(100, {2'000'000, 1'900'000, true, false, false, 0});
   EXPECT_LE(PackPairs(pairs).size(), 100 * 7 + 1);
