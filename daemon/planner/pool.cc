@@ -54,7 +54,8 @@ bool Tuning::State::MayHelp(const Session& s, const Session& lead) const {
 std::vector<Session*> Tuning::State::Partners() {
   std::vector<Session*> partners;
   Session* lead = Lead();
-  if (lead == nullptr || space_.size() == 0) return partners;
+  const bool several = config_.share_device || devices_.size() > 1;
+  if (lead == nullptr || !several || space_.size() == 0) return partners;
   std::set<std::string> processes = {lead->ready.process}, devices = {lead->ready.device};
   if (!config_.share_device) devices.insert("");  // unknown may be any of them
   if (!config_.share_device && lead->ready.device.empty()) return partners;

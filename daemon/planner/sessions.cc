@@ -17,6 +17,7 @@ constexpr Nanos kProbePatience = std::chrono::minutes(5);
 void Tuning::State::On(const SessionReady& event) {
   const auto [it, fresh] = sessions_.try_emplace(event.session, event, now_);
   if (!fresh) return;
+  ++devices_[event.device];
   Session& s = it->second;
   s.step_ns = static_cast<double>(std::min(event.default_step_ns, kLongestUnitNs));
   s.build_ns = std::min(event.default_build_ns, kLongestUnitNs);
@@ -51,6 +52,7 @@ void Tuning::State::On(const SessionGone& event) {
     KeepEnd(s, Outcome::kUndecided, 0, "the session ended while it helped another job's search");
   }
   const bool had_turn = explorer_ == event.session;
+  if (--devices_[s.ready.device] == 0) devices_.erase(s.ready.device);
   sessions_.erase(it);
   if (had_turn) explorer_ = 0;
   GrantTurns();

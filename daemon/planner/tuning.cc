@@ -79,7 +79,8 @@ std::vector<Action> Tuning::State::Apply(const Event& event) {
   // The shell's clock is monotonic; a step back would make durations negative.
   now_ = std::max(now_, event.at);
   std::visit([this](const auto& body) { On(body); }, event.body);
-  AskPartners();
+  // Windows come by the thousand and free nobody for a race.
+  if (!std::holds_alternative<ServiceWindow>(event.body)) AskPartners();
   return std::exchange(actions_, {});
 }
 

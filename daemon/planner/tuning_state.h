@@ -242,6 +242,7 @@ class Tuning::State {
   Search search_;
   std::map<Plan, PlanRecord> plans_;
   std::map<SessionId, Session> sessions_;
+  std::map<std::string, uint32_t> devices_;  // sessions on each
   SessionId explorer_ = 0;  // 0: nobody; one session explores, replicates or checks drift at a time
   std::string last_process_;
   Campaign campaign_;
