@@ -116,7 +116,7 @@ Row TuningRow(Workers& workers, const Request& request, uint32_t jobs, const Cas
   Put(row, "settled_rate", RateOf(settled, request.runs));
   Put(row, "wall_steps", MedianOf(wall));
   Put(row, "all_steps", MedianOf(total));
-  Put(row, "wall_steps_in_races", MedianOf(pairs));
+  Put(row, "races_wall_steps", MedianOf(pairs));
   return row;
 }
 
@@ -153,7 +153,7 @@ Scenario JobsScenario() {
            {"settled_rate", "share of runs that settle a winner; at a win of 0 each is wrong"},
            {"wall_steps", "of the job that had its answer last, median"},
            {"all_steps", "of all jobs together, median"},
-           {"wall_steps_in_races", "from the opening to the end of all races, builds included"}},
+           {"races_wall_steps", "from the opening to the end of all races, builds included"}},
           {{"settled_rate", Sense::kAtMost, 0.01, {{"win", 0.0}, {"job_sd", 0.0}}, false},
            {"accepted", Sense::kAtMost, 0.01, {{"win", 0.0}, {"job_sd", 0.0}}, false},
            RaceBar(1, 70),
