@@ -196,9 +196,25 @@ class Invariants {
   std::map<SessionId, uint64_t> answered_;
 };
 
+// What a storm came across; all of them together have to come across it.
+struct Seen {
+  int shared_races = 0;  // with pairs of several jobs
+  int handed_over = 0;   // searches that went on in another job
+
+  void Count(const Action& action) {
+    if (const auto* race = std::get_if<KeepRace>(&action)) {
+      const auto& pairs = race->record.pairs;
+      shared_races += std::any_of(pairs.begin(), pairs.end(),
+                                  [](const PairSample& pair) { return pair.session != 0; });
+    }
+    const auto* report = std::get_if<ReportProgress>(&action);
+    handed_over += report != nullptr && report->note.starts_with("goes on with the search");
+  }
+};
+
 // Loses, repeats, delays and bends answers; kills and attaches sessions at random moments. Returns
 // what the most overdrawn job was beyond what it was allowed, in nanoseconds.
-double Storm(uint64_t seed) {
+double Storm(uint64_t seed, Seen& seen) {
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
   Random random(seed);
   sim::TableSettings settings;
@@ -278,6 +294,7 @@ double Storm(uint64_t seed) {
     for (const Action& action : again.Apply(event)) {
       invariants.See(action);
       accounts.See(action);
+      seen.Count(action);
       actions.push_back(action);
     }
     invariants.See(again);
@@ -288,12 +305,15 @@ double Storm(uint64_t seed) {
 }
 
 TEST(Property, InvariantsHoldInEveryStorm) {
+  Seen seen;
   double overdrawn = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    overdrawn = std::max(overdrawn, Storm(seed));
-    if (::testing::Test::HasFailure()) break;
+  for (uint64_t seed = 1; seed <= 240; ++seed) {
+    overdrawn = std::max(overdrawn, Storm(seed, seen));
+    if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(overdrawn, 0) << "no budget was ever short";
+  EXPECT_GT(seen.shared_races, 20);
+  EXPECT_GT(seen.handed_over, 1);
 }
 
 // The session is killed after every prefix of its directives; the next process ends the work.
