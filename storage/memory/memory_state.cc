@@ -243,7 +243,8 @@ uint64_t MemoryState::Prune(uint64_t events_kept, uint64_t pair_sets_kept, uint3
   for (const auto& [id, pairs] : pairs_) {
     const StoredRace& race = races_.at(id);
     const bool recurs = race.record.kind == planner::RaceKind::kDrift ||
-                        race.record.kind == planner::RaceKind::kSham;
+                        race.record.kind == planner::RaceKind::kSham ||
+                        race.record.kind == planner::RaceKind::kDwell;
     const bool settled = std::any_of(
         settlements_.begin(), settlements_.end(),
         [&](const auto& settlement) { return settlement.second.tuning == race.tuning; });
