@@ -160,12 +160,11 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   LeaveTurn(s);
   Emit(KeepRace{record});
   if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted);
-  const uint64_t unit_steps = s.units.Shape(false).steps();
+  const uint64_t factor = s.units.CheckFactor();
   if (outcome == RaceOutcome::kLost) {
-    timer_ = AfterOk(*timer_, unit_steps);
+    timer_ = AfterOk(*timer_, factor);
   } else {
-    timer_ = alarmed ? AfterUnclearAlarm(*timer_, unit_steps)
-                     : AfterInconclusive(*timer_, unit_steps);
+    timer_ = alarmed ? AfterUnclearAlarm(*timer_, factor) : AfterInconclusive(*timer_, factor);
   }
   KeepTimer();
   GrantTurns();

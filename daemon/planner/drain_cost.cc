@@ -1,12 +1,24 @@
 #include "daemon/planner/drain_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "daemon/planner/samples.h"
 #include "daemon/planner/scale.h"
 
 namespace blazed::planner {
+namespace {
+
+// Of the median, as of a race's estimate.
+double ErrorOf(const std::vector<double>& times) {
+  const double middle = Median(times);
+  std::vector<double> sizes;
+  for (double time : times) sizes.push_back(std::fabs(time - middle));
+  return 1.2533 * 1.4826 * Median(sizes) / std::sqrt(static_cast<double>(times.size()));
+}
+
+}  // namespace
 
 void DrainCost::Learn(const UnitShape& unit, const std::vector<PairSample>& pairs) {
   std::vector<double>& times = lengths_[unit.timed];
@@ -23,13 +35,17 @@ bool DrainCost::SawOtherThan(const UnitShape& unit) const {
                      [&](const auto& length) { return length.first != unit.timed; });
 }
 
-std::optional<double> DrainCost::PerPoint() const {
+std::optional<DrainCost::Fill> DrainCost::Measured() const {
   if (lengths_.size() < 2) return std::nullopt;
   const auto& [few, of_few] = *lengths_.begin();
   const auto& [many, of_many] = *lengths_.rbegin();
   if (of_few.empty() || of_many.empty()) return std::nullopt;
-  const double step = (Median(of_many) - Median(of_few)) / (many - few);
-  return std::max(0.0, Median(of_few) - step * few);
+  Fill fill;
+  fill.step_ns = (Median(of_many) - Median(of_few)) / (many - few);
+  fill.point_ns = std::max(0.0, Median(of_few) - fill.step_ns * few);
+  const double back = static_cast<double>(few) / (many - few);  // as many steps as were measured
+  fill.error_ns = std::hypot((1 + back) * ErrorOf(of_few), back * ErrorOf(of_many));
+  return fill;
 }
 
 uint64_t DrainCost::Charge(const UnitShape& unit, uint64_t units, uint64_t waits_ns, bool noise) {
@@ -37,9 +53,9 @@ uint64_t DrainCost::Charge(const UnitShape& unit, uint64_t units, uint64_t waits
   waits_owed_ns_ += std::min(waits_ns, kLongestUnitNs);
   // Warm steps end at a drained point of their own.
   points_owed_ += static_cast<double>(units) * (unit.warm > 0 ? 2 : 1);
-  const std::optional<double> point = PerPoint();
-  if (!point && noise && unit.timed > 1) return 0;
-  const double cost = point ? points_owed_ * *point : static_cast<double>(waits_owed_ns_);
+  const std::optional<Fill> fill = Measured();
+  if (!fill && noise && unit.timed > 1) return 0;
+  const double cost = fill ? points_owed_ * fill->point_ns : static_cast<double>(waits_owed_ns_);
   points_owed_ = 0;
   const uint64_t waits = std::exchange(waits_owed_ns_, 0);
   return cost < static_cast<double>(waits) ? static_cast<uint64_t>(cost) : waits;

@@ -21,8 +21,13 @@ class DrainCost {
   // Whether units of another length than `unit` were run, or would be of no use.
   bool SawOtherThan(const UnitShape& unit) const;
 
-  // Of one drained point, from the medians of the shortest and of the longest units.
-  std::optional<double> PerPoint() const;
+  struct Fill {
+    double point_ns = 0;  // cost of one drained point
+    double error_ns = 0;  // standard error of it
+    double step_ns = 0;   // without it
+  };
+  // From the medians of the shortest and of the longest units.
+  std::optional<Fill> Measured() const;
 
   // What a lease of so many units cost that waited for `waits_ns`: that much at most. While
   // nothing is known its waits stand for it; a lease of noise, which is what makes it known, is

@@ -5,32 +5,32 @@
 
 namespace blazed::planner {
 
-DriftTimer FirstGap(uint64_t settlement, uint64_t unit_steps) {
-  const uint64_t gap = kFirstGapSteps * unit_steps;
+DriftTimer FirstGap(uint64_t settlement, uint64_t factor) {
+  const uint64_t gap = kFirstGapSteps * factor;
   return {settlement, gap, gap};
 }
 
-DriftTimer ForNewProcess(DriftTimer timer, uint64_t unit_steps) {
-  timer.gap_steps = std::max(kFirstGapSteps * unit_steps, timer.gap_steps / 4);
+DriftTimer ForNewProcess(DriftTimer timer, uint64_t factor) {
+  timer.gap_steps = std::max(kFirstGapSteps * factor, timer.gap_steps / 4);
   timer.steps_left = std::min(timer.steps_left, timer.gap_steps);
   return timer;
 }
 
-DriftTimer AfterOk(DriftTimer timer, uint64_t unit_steps) {
+DriftTimer AfterOk(DriftTimer timer, uint64_t factor) {
   timer.gap_steps =
-      unit_steps * std::clamp(2 * (timer.gap_steps / unit_steps), kFirstGapSteps, kLargestGapSteps);
+      factor * std::clamp(2 * (timer.gap_steps / factor), kFirstGapSteps, kLargestGapSteps);
   timer.steps_left = timer.gap_steps;
   return timer;
 }
 
-DriftTimer AfterInconclusive(DriftTimer timer, uint64_t unit_steps) {
-  timer.gap_steps = std::max(kFirstGapSteps * unit_steps, timer.gap_steps / 2);
+DriftTimer AfterInconclusive(DriftTimer timer, uint64_t factor) {
+  timer.gap_steps = std::max(kFirstGapSteps * factor, timer.gap_steps / 2);
   timer.steps_left = timer.gap_steps;
   return timer;
 }
 
-DriftTimer AfterUnclearAlarm(DriftTimer timer, uint64_t unit_steps) {
-  timer.gap_steps = kFirstGapSteps * unit_steps;
+DriftTimer AfterUnclearAlarm(DriftTimer timer, uint64_t factor) {
+  timer.gap_steps = kFirstGapSteps * factor;
   timer.steps_left = timer.gap_steps;
   return timer;
 }

@@ -12,16 +12,16 @@ namespace blazed::planner {
 
 inline constexpr uint64_t kFirstGapSteps = 250, kLargestGapSteps = 16000;
 
-// Gaps are those of units of one step times `unit_steps`, as a check costs so much more.
-DriftTimer FirstGap(uint64_t settlement, uint64_t unit_steps);
+// Gaps are those of a host that waits in each step times `factor`, as a check costs so much more.
+DriftTimer FirstGap(uint64_t settlement, uint64_t factor);
 // Gap that a process which did not run under this timer before starts with. Steps that have passed
 // stay counted: else jobs that come often enough would put the next check off for ever.
-DriftTimer ForNewProcess(DriftTimer timer, uint64_t unit_steps = 1);
-DriftTimer AfterOk(DriftTimer timer, uint64_t unit_steps = 1);            // gap x 2
-DriftTimer AfterInconclusive(DriftTimer timer, uint64_t unit_steps = 1);  // gap / 2
+DriftTimer ForNewProcess(DriftTimer timer, uint64_t factor = 1);
+DriftTimer AfterOk(DriftTimer timer, uint64_t factor = 1);            // gap x 2
+DriftTimer AfterInconclusive(DriftTimer timer, uint64_t factor = 1);  // gap / 2
 // Step times moved and pairs do not tell yet whether the plan did: the first gap, as the detector
 // keeps what it has and a second check may end it.
-DriftTimer AfterUnclearAlarm(DriftTimer timer, uint64_t unit_steps = 1);
+DriftTimer AfterUnclearAlarm(DriftTimer timer, uint64_t factor = 1);
 // Takes steps off; true when a burst is due.
 bool CountSteps(DriftTimer& timer, uint64_t steps);
 

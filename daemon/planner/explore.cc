@@ -119,7 +119,7 @@ Surroundings Tuning::State::Measure(const Session& s) const {
   here.budget_ns = std::max(0.0, static_cast<double>(left.count()));
   const double window = static_cast<double>(config_.max_window.count());
   here.window_ns = std::max(0.0, window * (1 - BudgetShare(s)));
-  here.unit_steps = static_cast<double>(s.units.Shape(campaign_.discard_mode).steps());
+  here.unit_steps = static_cast<double>(s.units.Shape(false).steps());
   if (s.ready.tune_until > Nanos(0)) {
     const auto limit = static_cast<double>(s.ready.tune_until.count());
     here.job_ns =

@@ -46,6 +46,14 @@ UnitShape Tuning::State::UnitFor(const Session& s, LeasePurpose purpose, bool di
   return unit;
 }
 
+// Only as much as is sure: where noise hides it no plan can be taken for faster by it either.
+void Tuning::State::SeeFill(Session& s) {
+  constexpr double kErrors = 2;
+  const auto fill = s.drain_cost.Measured();
+  if (!s.units.queued() || !fill || !(fill->step_ns > 0)) return;
+  s.units.SeeFill((fill->point_ns - kErrors * fill->error_ns) / fill->step_ns, config_.delta0);
+}
+
 void Tuning::State::IssueNoise(Session& s) {
   IssueLease(s, LeasePurpose::kNoise, s.in_use, s.in_use,
              PairsALease(s.units.Shape(false), kRingPairs), false);

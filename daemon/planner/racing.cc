@@ -85,6 +85,7 @@ void Tuning::State::TakeNoise(Session& s, const Outstanding& lease,
   }
   const UnitShape unit{lease.lease.warm_steps, lease.lease.timed_steps};
   s.drain_cost.Learn(unit, pairs);
+  SeeFill(s);
   if (unit != s.units.Shape(false)) return;  // shorter ones, for the cost of a drained point alone
   s.noise_pairs += static_cast<uint32_t>(pairs.size());
   for (const PairSample& pair : pairs) {

@@ -92,7 +92,7 @@ void Tuning::State::ServeMatch(Session& s, AdoptReason reason) {
   s.serving.reset();
   s.role = Role::kSettled;
   if (timer_) {
-    timer_ = ForNewProcess(*timer_, s.units.Shape(false).steps());
+    timer_ = ForNewProcess(*timer_, s.units.CheckFactor());
     KeepTimer();
   }
   IssueAdopt(s, variant.value_or(kDefaultVariant), reason, true);

@@ -106,7 +106,7 @@ void Tuning::State::On(const SettlementStored& event) {
   detector_ = DriftDetector();
   Session* s = FindSession(settlement_->session);
   if (winner) {
-    timer_ = FirstGap(event.settlement, s == nullptr ? 1 : s->units.Shape(false).steps());
+    timer_ = FirstGap(event.settlement, s == nullptr ? 1 : s->units.CheckFactor());
     KeepTimer();
     Judge(settlement_->plan, Verdict::kChampion, "settled");
   }

@@ -132,6 +132,7 @@ class Tuning::State {
   void UnitsChanged(Session& s);
   UnitShape UnitFor(const Session& s, LeasePurpose purpose, bool discard) const;
   void IssueNoise(Session& s);
+  void SeeFill(Session& s);
   bool RefillNoise(Session& s);
   bool RaceAgain(Session& s);
 

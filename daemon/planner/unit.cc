@@ -24,7 +24,7 @@ UnitRule::UnitRule(bool queued, uint64_t step_ns) : step_ns_(step_ns) {
 UnitShape UnitRule::Shape(bool discard) const {
   if (!queued()) return {discard ? 1u : 0u, 1};
   const uint32_t warm = timed_ < kQueuedTimed ? 1 : kQueuedWarm;
-  return {discard ? 2 * warm : warm, timed_};
+  return discard ? UnitShape{2 * warm, std::max(timed_, settling_timed_)} : UnitShape{warm, timed_};
 }
 
 bool UnitRule::See(const QueueSigns& signs, bool noise) {
@@ -39,8 +39,13 @@ bool UnitRule::See(const QueueSigns& signs, bool noise) {
   }
   const bool waits = noise && signs.run_ahead.has_value() && !long_wait && !ran_ahead_;
   if (!waits || !queued()) return false;
-  timed_ = 1;
+  timed_ = settling_timed_ = 1;
   return true;
+}
+
+void UnitRule::SeeFill(double fill_steps, double least_gain) {
+  const bool longer = fill_steps > least_gain * timed_ && timed_ < kMostTimed;
+  settling_timed_ = Fitting(longer ? 2 * timed_ : timed_);
 }
 
 bool UnitRule::Grow(uint32_t run_ahead) {

@@ -45,22 +45,32 @@ class UnitRule {
   // where that is not known.
   explicit UnitRule(bool queued = false, uint64_t step_ns = 0);
 
-  // In discard mode one more warm step where units have none, else twice as many.
+  // In discard mode one more warm step where units have none, else twice as many, and as many timed
+  // ones as SeeFill found to be needed.
   UnitShape Shape(bool discard) const;
   bool queued() const { return timed_ > 1; }
+  // By how much a drift check is dearer than one of a host that waits in each step.
+  uint64_t CheckFactor() const { return Shape(true).steps() / 2; }
 
   // Takes the signs of one lease in. True where units have another shape from here on: what was
   // measured before is no guide to their scale. Units become single steps only where the lease
   // was `noise` and the host never ran ahead; otherwise they grow, and never shrink again.
   bool See(const QueueSigns& signs, bool noise);
 
+  // What filling the queue again costs, at least, in steps. A plan that makes a device-bound host
+  // wait for itself is spared it, so that much of its gain in a unit is none. Where it could pass
+  // for `least_gain` a step, what settles is measured in units of twice as many steps. Still longer
+  // ones would be worse: the more of them have a step that the machine held up, the less they say
+  // of an ordinary one.
+  void SeeFill(double fill_steps, double least_gain);
+
  private:
   bool Grow(uint32_t run_ahead);
   uint32_t Fitting(uint32_t timed) const;
 
   uint64_t step_ns_ = 0;
-  uint32_t timed_ = 1;
-  uint32_t long_waits_ = 0;  // in a row
+  uint32_t timed_ = 1, settling_timed_ = 1;  // the second where it is more
+  uint32_t long_waits_ = 0;                  // in a row
   bool ran_ahead_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "storage/sqlite/row_codec.h"
 
+#include <algorithm>
+
 namespace blazed::storage {
 namespace {
 

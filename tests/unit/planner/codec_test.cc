@@ -100,7 +100,7 @@ TEST(Codec, ReadsTheEventsAndRacesOfAQueuedHostBackExactly) {
     EXPECT_EQ(*read, action);
     const auto* race = std::get_if<KeepRace>(&action);
     if (race == nullptr) continue;
-    EXPECT_EQ(race->record.timed_steps, 8u);
+    EXPECT_GE(race->record.timed_steps, 8u);
     for (const PairSample& pair : race->record.pairs) {
       device = device || (pair.champion_device_ns > 0 && pair.challenger_device_ns > 0);
     }

@@ -33,16 +33,16 @@ TEST(DriftTimer, StartsAQuarterBackInAnotherProcess) {
   EXPECT_EQ(ForNewProcess({1, 500, 9}).gap_steps, 250u);
 }
 
-TEST(DriftTimer, GivesUnitsOfManyStepsGapsOfAsManyTimes) {
-  constexpr uint64_t kUnit = 10;
-  DriftTimer timer = FirstGap(7, kUnit);
+TEST(DriftTimer, GivesChecksThatAreDearerGapsOfAsManyTimes) {
+  constexpr uint64_t kFactor = 10;
+  DriftTimer timer = FirstGap(7, kFactor);
   EXPECT_EQ(timer, (DriftTimer{7, 2500, 2500}));
   EXPECT_EQ(FirstGap(7, 1), (DriftTimer{7, 250, 250}));
-  EXPECT_EQ(AfterInconclusive(timer, kUnit).gap_steps, 2500u);
-  EXPECT_EQ(AfterOk(timer, kUnit).gap_steps, 5000u);
-  for (int i = 0; i < 12; ++i) timer = AfterOk(timer, kUnit);
+  EXPECT_EQ(AfterInconclusive(timer, kFactor).gap_steps, 2500u);
+  EXPECT_EQ(AfterOk(timer, kFactor).gap_steps, 5000u);
+  for (int i = 0; i < 12; ++i) timer = AfterOk(timer, kFactor);
   EXPECT_EQ(timer.gap_steps, 160'000u);
-  EXPECT_EQ(ForNewProcess(timer, kUnit).gap_steps, 40'000u);
+  EXPECT_EQ(ForNewProcess(timer, kFactor).gap_steps, 40'000u);
   // The next process may wait in each step where this one did not.
   EXPECT_EQ(AfterOk(timer, 1).gap_steps, 16'000u);
 }

@@ -51,7 +51,7 @@ void ExpectTruth(const sim::Host& host) {
   EXPECT_NEAR(host.settlement()->gain.estimate, kTrueSaving, 0.1 * kTrueSaving);
   const RaceRecord& last = host.races().back();
   EXPECT_EQ(last.kind, RaceKind::kReplication);
-  EXPECT_EQ(last.timed_steps, 8u);
+  EXPECT_GE(last.timed_steps, 8u);
   EXPECT_EQ(last.warm_steps, 4u);
 }
 
@@ -146,9 +146,35 @@ TEST(Queueing, MakesUnitsLongerForADeepQueueAndNoLongerThanTheShimRuns) {
     sim::Host host(&kDevice, settings, {}, {}, 5);
     ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), kLongest));
     const RunPairs last = LeasesOf(host).back();
-    EXPECT_EQ(last.timed_steps, depth == 8 ? 8u : depth == 20 ? 32u : 64u);
+    EXPECT_GE(last.timed_steps, depth == 8 ? 8u : depth == 20 ? 32u : 64u);
+    EXPECT_LE(last.timed_steps, 64u);
     EXPECT_LE(last.warm_steps + last.timed_steps, 128u);
   }
+}
+
+// Device-bound by so little that a plan which saves a quarter of the device's time saves 2 % of a
+// step. It also spares its own queue the refill, which shows in short units as one more per cent.
+TEST(Queueing, SettlesByLongerUnitsWhereTheirEndsCouldPassForAGain) {
+  sim::HostSettings settings = Queued();
+  settings.queue_host_ns = 0.98 * kDeviceNs;
+  settings.queue_host_costs = nullptr;
+  settings.noise = {};
+  settings.noise.sd = 0.001;
+  settings.noise.drift_amplitude = settings.noise.walk = 0;
+  settings.noise.outlier_share = settings.noise.regime_rate = 0;
+  const sim::CostTable device({std::log(0.75), 0.03});
+  sim::Host host(&device, settings, {}, {}, 10);
+  ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), kLongest));
+  ASSERT_TRUE(host.settlement().has_value());
+  EXPECT_EQ(host.settlement()->kind, SettlementKind::kInJob);
+  // A tenth of a step in sixteen is left of it, and in eight was twice that.
+  EXPECT_NEAR(host.settlement()->gain.estimate, 0.02 + 0.1 / 16, 0.003);
+  EXPECT_EQ(host.races().back().timed_steps, 16u);
+  const auto search = std::find_if(host.races().begin(), host.races().end(), [](const auto& race) {
+    return race.kind == RaceKind::kSearch && race.outcome == RaceOutcome::kWon;
+  });
+  ASSERT_NE(search, host.races().end());
+  EXPECT_EQ(search->timed_steps, 8u) << "a search does not pay for it";
 }
 
 // What a search on a queued host cost, as it says and as it was.
@@ -223,14 +249,15 @@ TEST(Queueing, KeepsToTheStepsOfAJobThatAllowsSoMany) {
   EXPECT_LT(host.steps_of(s), 2000u + 4 * 2 * 12 + 10) << "by a lease at most";
 }
 
-TEST(Queueing, ChecksForDriftAsMuchMoreSeldomAsAnEarlyCheckIsDearer) {
+TEST(Queueing, ChecksForDriftAsMuchMoreSeldomAsACheckIsDearer) {
   sim::Host host(&kDevice, Queued(), {}, {}, 8);
   const SessionId s = host.Attach("job");
   ASSERT_TRUE(host.RunUntilEnd(s, kLongest));
   ASSERT_TRUE(host.drift().has_value());
-  EXPECT_EQ(host.drift()->gap_steps, 10 * kFirstGapSteps);
+  // Units of 4 and 8 steps where they would be of 1 and 1.
+  EXPECT_EQ(host.drift()->gap_steps, 6 * kFirstGapSteps);
   const size_t leases = LeasesOf(host).size();
-  host.Serve(s, 8 * kFirstGapSteps);
+  host.Serve(s, 4 * kFirstGapSteps);
   EXPECT_EQ(LeasesOf(host).size(), leases);
   host.Serve(s, 4 * kFirstGapSteps);
   const auto all = LeasesOf(host);
@@ -240,7 +267,7 @@ TEST(Queueing, ChecksForDriftAsMuchMoreSeldomAsAnEarlyCheckIsDearer) {
     EXPECT_EQ(all[i].challenger, kDefaultVariant);
   }
   EXPECT_EQ(host.demotions(), 0u);
-  EXPECT_EQ(host.drift()->gap_steps, 20 * kFirstGapSteps);
+  EXPECT_EQ(host.drift()->gap_steps, 12 * kFirstGapSteps);
 }
 
 // A settled session of a daemon that started afresh has measured nothing yet: its check is where it

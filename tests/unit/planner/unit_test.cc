@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "daemon/planner/drain_cost.h"
@@ -100,6 +101,23 @@ TEST(UnitRule, KeepsAPairWithinWhatALeaseMayTake) {
   }
 }
 
+TEST(UnitRule, SettlesInUnitsOfTwiceAsManyStepsWhereTheirEndsCouldPassForAGain) {
+  constexpr double kLeastGain = 0.0025;
+  UnitRule rule(true, kStepNs);
+  rule.SeeFill(0.019, kLeastGain);
+  EXPECT_EQ(rule.Shape(true), (UnitShape{4, 8}));
+  rule.SeeFill(0.021, kLeastGain);
+  EXPECT_EQ(rule.Shape(true), (UnitShape{4, 16}));
+  EXPECT_EQ(rule.Shape(false), (UnitShape{2, 8})) << "a search may be wrong by that much";
+  EXPECT_EQ(rule.CheckFactor(), 10u);
+  rule.SeeFill(-1, kLeastGain);
+  EXPECT_EQ(rule.Shape(true), (UnitShape{4, 8}));
+  UnitRule deep(true, kStepNs);
+  deep.See(Says(64), false);
+  deep.SeeFill(10, kLeastGain);
+  EXPECT_EQ(deep.Shape(true).timed, UnitRule::kMostTimed);
+}
+
 TEST(PairsALease, AreFewerWhereUnitsAreLong) {
   EXPECT_EQ(PairsALease({0, 1}, 16), 16u);
   EXPECT_EQ(PairsALease({1, 1}, 16), 16u);
@@ -121,14 +139,29 @@ TEST(DrainCost, IsWhatUnitsOfTwoLengthsHaveInCommon) {
   EXPECT_FALSE(cost.SawOtherThan({2, 8}));
   cost.Learn({2, 4}, Pairs(4 * 100 + 30, 4, 4));
   EXPECT_TRUE(cost.SawOtherThan({2, 8}));
-  EXPECT_FALSE(cost.PerPoint().has_value());
+  EXPECT_FALSE(cost.Measured().has_value());
   cost.Learn({2, 8}, Pairs(8 * 100 + 30, 8, 4));
-  ASSERT_TRUE(cost.PerPoint().has_value());
-  EXPECT_NEAR(*cost.PerPoint(), 30, 1e-6);
+  ASSERT_TRUE(cost.Measured().has_value());
+  EXPECT_NEAR(cost.Measured()->point_ns, 30, 1e-6);
+  EXPECT_NEAR(cost.Measured()->step_ns, 100, 1e-6);
+  EXPECT_EQ(cost.Measured()->error_ns, 0);
   EXPECT_NEAR(cost.Charge({2, 8}, 10, 5000, true), 1200, 1) << "both";
   EXPECT_NEAR(cost.Charge({2, 8}, 10, 5000, false), 600, 1);
   EXPECT_NEAR(cost.Charge({0, 8}, 10, 5000, false), 300, 1);
   EXPECT_EQ(cost.Charge({2, 8}, 10, 50, false), 50u) << "never more than was waited";
+}
+
+TEST(DrainCost, SaysHowFarOffItMayBe) {
+  DrainCost cost;
+  auto few = Pairs(430, 4, 16), many = Pairs(830, 8, 16);
+  for (size_t i = 0; i < few.size(); ++i) {
+    few[i].champion_ns *= i % 2 == 0 ? 1.02 : 0.98;
+    few[i].challenger_ns *= i % 2 == 0 ? 1.02 : 0.98;
+  }
+  cost.Learn({2, 4}, few);
+  cost.Learn({2, 8}, many);
+  // 1.2533 x 1.4826 x 2 % of 430 / sqrt(32), and twice that: the point is read two units off.
+  EXPECT_NEAR(cost.Measured()->error_ns, 2 * 1.2533 * 1.4826 * 8.6 / std::sqrt(32.0), 0.1);
 }
 
 TEST(DrainCost, IsNothingWhereLongUnitsAreNoDearerAStepAndUnknownWhereNoPairCounted) {
