@@ -47,6 +47,9 @@ history::SessionStatus ToStatus(const session::SessionSummary& summary) {
   status.dropped = summary.progress.dropped;
   status.search_pairs = summary.progress.cost.search_pairs;
   status.gain = summary.progress.gain;
+  status.budget_spent_ns = static_cast<uint64_t>(summary.progress.cost.budget_spent.count());
+  status.budget_allowed_ns = static_cast<uint64_t>(summary.progress.cost.budget_allowed.count());
+  status.note = summary.progress.note;
   return status;
 }
 

@@ -247,6 +247,9 @@ v1::SessionStatus ToProto(const SessionStatus& session) {
   out.set_dropped(session.dropped);
   out.set_search_pairs(session.search_pairs);
   out.set_gain(session.gain);
+  out.set_budget_spent_ns(session.budget_spent_ns);
+  out.set_budget_allowed_ns(session.budget_allowed_ns);
+  out.set_note(session.note);
   return out;
 }
 

@@ -265,6 +265,11 @@ void AddCosts(const planner::CostRecord& cost, Json& job) {
   job["build_s"] = Seconds(cost.build);
   job["probe_s"] = Seconds(cost.probe);
   job["drain_s"] = Seconds(cost.drain);
+  // Rows of earlier versions do not know it.
+  job["budget"] = cost.budget_allowed > planner::Nanos(0)
+                      ? Json({{"spent_s", Seconds(cost.budget_spent)},
+                              {"allowed_s", Seconds(cost.budget_allowed)}})
+                      : Json();
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ struct SessionStatus {
   uint32_t dropped = 0;
   uint64_t search_pairs = 0;
   double gain = 0;
+  uint64_t budget_spent_ns = 0, budget_allowed_ns = 0;
+  std::string note;
 };
 
 struct DaemonStatus {

@@ -44,6 +44,13 @@ std::string Store(const v1::GetStatusReply& status, const Screen& screen) {
   return text + Opening(status.store_opening(), screen) + Rows(status);
 }
 
+// What exploring took of the job's budget.
+std::string Explored(const v1::SessionStatus& session) {
+  if (session.budget_allowed_ns() == 0) return "-";
+  return absl::StrCat(DurationText(static_cast<double>(session.budget_spent_ns())), " of ",
+                      DurationText(static_cast<double>(session.budget_allowed_ns())));
+}
+
 Table Sessions(const v1::GetStatusReply& status) {
   Table table({{"session", Align::kRight, Stretch::kRigid, 0},
                {"job", Align::kLeft, Stretch::kElastic, 0},
@@ -53,6 +60,7 @@ Table Sessions(const v1::GetStatusReply& status) {
                {"dropped", Align::kRight, Stretch::kRigid, 4},
                {"pairs", Align::kRight, Stretch::kRigid, 3},
                {"saves", Align::kRight, Stretch::kRigid, 7},
+               {"explored", Align::kRight, Stretch::kRigid, 6},
                {"attached", Align::kRight, Stretch::kRigid, 3},
                {"host", Align::kLeft, Stretch::kElastic, 1},
                {"user", Align::kRight, Stretch::kRigid, 1},
@@ -68,6 +76,7 @@ Table Sessions(const v1::GetStatusReply& status) {
          {absl::StrCat(session.search_pairs())},
          {session.gain() == 0 ? "-" : PercentText(session.gain()),
           session.gain() > 0 ? Ink::kGood : Ink::kPlain},
+         {Explored(session)},
          {DurationText(static_cast<double>(session.attached_ns()))},
          {session.host_name()},
          {absl::StrCat(session.uid())},

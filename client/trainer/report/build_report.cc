@@ -120,6 +120,7 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
           {"build_s", Seconds(counters.build_ns)},
           {"probe_s", Seconds(counters.probe_ns)},
           {"drain_s", Seconds(counters.drain_ns)},
+          {"budget", nullptr},
           {"forecast", ForecastOf(session)},
           {"break_even_steps", nullptr},
           {"plans", BuiltPlans(workload, builds)}};

@@ -98,6 +98,10 @@ void ReadCosts(const Json& job, JobReport* out) {
   out->build_s = Number(job, "build_s");
   out->probe_s = Number(job, "probe_s");
   out->drain_s = Number(job, "drain_s");
+  if (const Json* budget = Find(job, "budget")) {
+    out->budget_spent_s = Number(*budget, "spent_s");
+    out->budget_allowed_s = Number(*budget, "allowed_s");
+  }
   out->forecast = ReadForecast(Find(job, "forecast"));
 }
 

@@ -72,6 +72,7 @@ struct JobReport {
   double build_s = 0;
   double probe_s = 0;
   double drain_s = 0;
+  double budget_spent_s = 0, budget_allowed_s = 0;  // both 0: not known
   std::optional<ForecastReport> forecast;
   std::optional<double> break_even_steps;
   std::vector<Candidate> plans;

@@ -171,6 +171,12 @@ std::string Spent(const JobReport& job, int columns) {
                    ", drains ", SecondsText(job.drain_s), ", regret ", SecondsText(job.regret_s),
                    ", in a window of ", SecondsText(job.window_s));
   std::string out = absl::StrCat("\n", Line("spent", counts, columns), Line("", times, columns));
+  if (job.budget_allowed_s > 0) {
+    out += Line("budget",
+                absl::StrCat(SecondsText(job.budget_spent_s), " of ",
+                             SecondsText(job.budget_allowed_s), " that exploring may cost"),
+                columns);
+  }
   if (job.pairs_by_use && job.search_pairs + job.replication_pairs > 0) {
     out += Line("pairs", PairUsesText(*job.pairs_by_use), columns);
   }

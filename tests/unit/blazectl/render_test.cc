@@ -78,17 +78,20 @@ TEST(RenderStatus, ShowsDaemonStoreAndSessions) {
       dropped: 4
       search_pairs: 320
       gain: 0.08
+      budget_spent_ns: 12300000000
+      budget_allowed_ns: 61200000000
     }
   )pb");
-  EXPECT_EQ(RenderStatus(status, {}),
-            "blazed 0.1.0 (0123abcd4567)  up 2 h 5 min, start 7 of this store, 31.5 MiB resident\n"
-            "store   ok  /var/lib/blazed/blazed.db  1.20 MiB, SQLite 3.40.1\n"
-            "1 session attached\n"
-            "\n"
-            "session  job   workload   phase   candidates  dropped  pairs  saves  attached  host   "
-            "            user   pid\n"
-            "     12  demo  attention  search           9        4    320  8.0 %    61.0 s  "
-            "blaze-train 0.1.0  1000  4711\n");
+  EXPECT_EQ(
+      RenderStatus(status, {}),
+      "blazed 0.1.0 (0123abcd4567)  up 2 h 5 min, start 7 of this store, 31.5 MiB resident\n"
+      "store   ok  /var/lib/blazed/blazed.db  1.20 MiB, SQLite 3.40.1\n"
+      "1 session attached\n"
+      "\n"
+      "session  job   workload   phase   candidates  dropped  pairs  saves          explored  "
+      "attached  host               user   pid\n"
+      "     12  demo  attention  search           9        4    320  8.0 %  12.3 s of 61.2 s  "
+      "  61.0 s  blaze-train 0.1.0  1000  4711\n");
 }
 
 TEST(RenderStatus, ShowsWhyTheStoreIsNotWell) {

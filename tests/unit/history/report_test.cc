@@ -84,6 +84,15 @@ TEST(Report, TellsTheWinnerInReadableNames) {
   EXPECT_EQ(job["served"], false);
 }
 
+TEST(Report, TellsWhatExploringTookOfItsBudget) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome->record.cost.budget_spent = std::chrono::milliseconds(2500);
+  story.outcome->record.cost.budget_allowed = std::chrono::seconds(181);
+  EXPECT_EQ(JobReport(story)["budget"], Json({{"spent_s", 2.5}, {"allowed_s", 181.0}}));
+  story.outcome->record.cost.budget_allowed = planner::Nanos(0);
+  EXPECT_TRUE(JobReport(story)["budget"].is_null()) << "a row of an earlier version";
+}
+
 TEST(Report, ShowsLosersAndDuplicatesWithTheirReasons) {
   const Json job = JobReport(Settled());
   ASSERT_EQ(job["plans"].size(), 3u);

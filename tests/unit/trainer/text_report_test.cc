@@ -55,6 +55,14 @@ TEST(TextReport, ShowsTheWholeStoryOfASettledJob) {
 )");
 }
 
+TEST(TextReport, ShowsWhatExploringTookOfItsBudget) {
+  Json job = SampleJob();
+  EXPECT_THAT(RenderReport(SampleReport({job}), 90), Not(HasSubstr("that exploring may cost")));
+  job["budget"] = {{"spent_s", 3.02}, {"allowed_s", 101.3}};
+  EXPECT_THAT(RenderReport(SampleReport({job}), 90),
+              HasSubstr("\n  budget      3.0 s of 101 s that exploring may cost\n"));
+}
+
 TEST(TextReport, OneIsNoPlural) {
   Json job = SampleJob();
   for (const char* count : {"search_pairs", "replication_pairs", "races", "builds", "probes"}) {
