@@ -163,6 +163,9 @@ class Store {
     // the planner's error split never takes a share twice.
     uint64_t checks = 0;
     std::vector<uint8_t> surrogate;
+    // The user's newest searches that ended with an answer, of any workload in this environment
+    // under this contract.
+    std::vector<planner::EarlierSearch> searches;
     uint64_t damaged_rows = 0;
   };
   virtual absl::StatusOr<Memory> LoadMemory(TuningId tuning) = 0;

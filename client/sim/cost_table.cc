@@ -62,7 +62,10 @@ CostTable::CostTable(const std::vector<uint32_t>& options, std::map<Plan, Listed
     : listed_(std::move(listed)) {
   spec_.name = "listed";
   spec_.fingerprint = DigestOf(listed_.size(), 2);
-  for (uint32_t count : options) AddDecision(DecisionKind::kChoice, count);
+  for (uint32_t count : options) {
+    AddDecision(DecisionKind::kChoice, count);
+    spec_.decisions.back().graph = 0;  // how the whole step runs
+  }
 }
 
 CostTable::CostTable(const TableSettings& settings, uint64_t seed) {

@@ -310,6 +310,11 @@ void Host::TickIfDue() {
   Send(Tick{});
 }
 
+void Host::Pass(double steps) {
+  now_ns_ += steps * settings_.step_ns;
+  Send(Tick{});
+}
+
 void Host::AnswerStore() {
   while (!answers_.empty()) {
     const EventBody body = answers_.front();

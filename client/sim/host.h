@@ -66,6 +66,8 @@ class Host {
   // The daemon is started anew on what the store kept, with the same sessions: all that a tuning
   // says when it is closed, or, where the daemon was killed, what it had written before.
   void RestartDaemon(Restart how);
+  // So many steps of the default pass on the clock, in which nothing is asked of the host.
+  void Pass(double steps);
   // Settled service: windows of 256 steps with drift checks in between.
   void Serve(planner::SessionId session, uint64_t steps);
 

@@ -1,11 +1,19 @@
 #include "daemon/config/keys.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace blazed {
 namespace {
 
 using planner::Mode;
+
+// In the order of planner::SearchKind.
+const std::vector<std::string>& Searches() {
+  static const std::vector<std::string> kNames = {"surrogate", "exhaustive", "greedy", "random"};
+  return kNames;
+}
 
 // Accessors of one member, by the kind of value that stands for it in the file.
 #define BLAZED_TEXT(member)                              \
@@ -71,6 +79,14 @@ ConfigValue GetAllowance(const Config& c) {
 }
 void SetAllowance(Config& c, const ConfigValue& v) {
   c.session.tuning.budget_allowance = std::chrono::seconds(std::get<int64_t>(v));
+}
+
+ConfigValue GetSearch(const Config& c) {
+  return Searches()[static_cast<size_t>(c.session.tuning.search)];
+}
+void SetSearch(Config& c, const ConfigValue& v) {
+  const auto found = std::find(Searches().begin(), Searches().end(), std::get<std::string>(v));
+  c.session.tuning.search = static_cast<planner::SearchKind>(found - Searches().begin());
 }
 
 std::vector<ConfigKey> DaemonKeys() {
@@ -384,6 +400,10 @@ std::vector<ConfigKey> TuningKeys() {
        "each other there",
        GetShareDevice,
        SetShareDevice},
+      {"tuning", "search", Reload::kOnHup, 0, 0, Searches(),
+       "what names the plans that are tried; exhaustive holds up to 4096 plans, beyond them the "
+       "surrogate searches; races alone accept, whatever names them",
+       GetSearch, SetSearch},
   };
 }
 

@@ -44,6 +44,9 @@ struct Campaign {
   std::vector<Plan> suspects;    // single changes of a plan that failed
   std::vector<Plan> batch;       // proposals of this round
   size_t batch_next = 0;
+  std::vector<Plan> looks;  // had their race before `no_winner`
+  bool looking = false;     // the contender is one of them
+  bool waits = false;       // no build pays yet
   std::optional<Plan> contender;
   std::optional<Plan> sham;  // runs the same as the champion; raced as a control
 

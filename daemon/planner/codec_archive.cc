@@ -136,12 +136,20 @@ std::string ToText(const std::vector<PairSample>& value) {
   return JoinText(value, [](const PairSample& p) {
     const uint64_t bits = (p.challenger_first ? 1 : 0) + (p.excluded ? 2 : 0) +
                           (p.aborted ? 4 : 0) + 8 * uint64_t{p.flags};
-    std::string text = FormatNumber(p.champion_ns) + "/" + FormatNumber(p.challenger_ns) + "/" +
-                       FormatNumber(bits);
+    // Piece by piece: GCC 12 sees an overlap in a sum of temporaries.
+    std::string text = FormatNumber(p.champion_ns);
+    const auto add = [&text](const std::string& number) {
+      text += '/';
+      text += number;
+    };
+    add(FormatNumber(p.challenger_ns));
+    add(FormatNumber(bits));
     if (p.champion_device_ns != 0 || p.challenger_device_ns != 0) {
-      text += "/" + FormatNumber(p.champion_device_ns) + "/" + FormatNumber(p.challenger_device_ns);
+      add(FormatNumber(p.champion_device_ns));
+      add(FormatNumber(p.challenger_device_ns));
     }
-    return p.session == 0 ? text : text + "/" + FormatNumber(p.session);
+    if (p.session != 0) add(FormatNumber(p.session));
+    return text;
   });
 }
 

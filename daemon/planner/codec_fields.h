@@ -82,11 +82,17 @@ void Visit(A& a, TuningConfig& v) {
   a("max_window", v.max_window), a("share_device", v.share_device);
   a("sham_share", v.sham_share), a("budget_share", v.budget_share);
   a("budget_allowance", v.budget_allowance), a("max_builds", v.max_builds);
+  a("search", v.search);
+}
+template <class A>
+void Visit(A& a, EarlierSearch& v) {
+  a("s_options", v.options), a("s_builds", v.builds), a("s_steps", v.steps);
 }
 template <class A>
 void Visit(A& a, TuningMemory& v) {
   a("in_force", v.settlement), a("candidate", v.candidate), a("drift", v.drift);
   a("plans", v.plans), a("races", v.races), a("checks", v.checks), a("surrogate", v.surrogate);
+  a("searches", v.searches);
 }
 template <class A>
 void Visit(A& a, Gap& v) {

@@ -2,6 +2,7 @@
 // in settle.cc.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "daemon/planner/forecast.h"
 #include "daemon/planner/interval.h"
@@ -145,7 +146,7 @@ bool Tuning::State::NoiseStep(Session& s) {
   search_.SetProfile(ChooseProfile(Measure(s), config_));
   if (!campaign_.has_forecast) {
     campaign_.has_forecast = true;
-    campaign_.forecast = MakeForecast(Measure(s), search_.profile(), s.noise_pairs);
+    campaign_.forecast = MakeForecast(Measure(s), search_.profile(), s.noise_pairs, earlier_);
     Emit(KeepForecast{s.ready.session, campaign_.forecast});
   }
   campaign_.default_step_ns = s.step_ns;
@@ -217,6 +218,10 @@ bool Tuning::State::SearchStep(Session& s) {
     terms.delta0 = search_.profile().delta0;
     terms.delta1 = search_.profile().delta1;
     terms.discard = campaign_.discard_mode;
+    if (std::exchange(campaign_.looking, false)) {
+      terms.beta = config_.verify_beta;
+      terms.discard = true;
+    }
     terms.max_pairs = PairCap(terms.alpha, terms.delta0, terms.delta1,
                               s.ring(terms.discard).scale(), config_.max_pairs_per_race);
     OpenRace(s, terms, campaign_.champion, plan);
@@ -226,7 +231,8 @@ bool Tuning::State::SearchStep(Session& s) {
     return Prepare(s, campaign_.batch) && MeasureNext(s);
   }
   if (ProbeChampionAgain(s)) return false;
-  campaign_.contender = search_.RaceCandidate(campaign_.champion);
+  campaign_.contender =
+      search_.ChoosesBuilds() ? BuiltContender(s) : search_.RaceCandidate(campaign_.champion);
   if (campaign_.contender) {
     ConsiderSham(s);
     return true;
@@ -236,8 +242,7 @@ bool Tuning::State::SearchStep(Session& s) {
     EndSearch(s, why);
     return true;
   }
-  FillBatch(s);
-  return true;
+  return FillBatch(s);
 }
 
 // What differs from the default on some batches only may have passed its probes. Where one plan
@@ -254,22 +259,27 @@ bool Tuning::State::ProbeChampionAgain(Session& s) {
   return true;
 }
 
-void Tuning::State::FillBatch(Session& s) {
+// False: nothing is worth a trial yet.
+bool Tuning::State::FillBatch(Session& s) {
   search_.SetProfile(ChooseProfile(Measure(s), config_));
   const SearchProfile& profile = search_.profile();
+  const bool dear = profile.max_builds > 0;
   campaign_.batch.clear();
   campaign_.batch_next = 0;
-  if (BuildsSpent(s)) {
-    EndSearch(s, "this process has spent its builds");
-    return;
-  }
   auto& suspects = campaign_.suspects;
-  while (!suspects.empty() && campaign_.batch.size() < kSuspectLot) {
+  const size_t lot = dear ? std::min<size_t>(1, BuildsLeft(s)) : kSuspectLot;
+  while (!suspects.empty() && campaign_.batch.size() < lot) {
     if (suspects.back() != campaign_.champion) campaign_.batch.push_back(suspects.back());
     suspects.pop_back();
   }
-  if (!campaign_.batch.empty()) return;
+  if (!campaign_.batch.empty()) return true;
+  if (search_.ChoosesBuilds()) return NextBuild(s);
+  if (BuildsLeft(s) == 0) {
+    EndSearch(s, "this process has spent its builds");
+    return true;
+  }
   campaign_.batch = search_.Propose(campaign_.champion, profile.batch, s.draw);
+  return true;
 }
 
 bool Tuning::State::MeasureNext(Session& s) {
@@ -286,18 +296,13 @@ bool Tuning::State::MeasureNext(Session& s) {
   return false;
 }
 
-bool Tuning::State::BuildsSpent(const Session& s) const {
-  const uint32_t most = search_.profile().max_builds;
-  return BuildsLeft(s) == 0 || (most > 0 && s.ledger.builds() >= most);
-}
-
 void Tuning::State::EndSearch(Session& s, const std::string& why) {
   campaign_.batch.clear();
   campaign_.batch_next = 0;
   campaign_.contender.reset();
   campaign_.sham.reset();
   const SearchProfile& profile = search_.profile();
-  if (campaign_.champion.empty() && BuildsSpent(s)) return EndUndecided(s, why);
+  if (campaign_.champion.empty() && BuildsLeft(s) == 0) return EndUndecided(s, why);
   if (campaign_.champion.empty() && profile.too_noisy) {
     // A quieter hour may find what this one cannot see, so the default is not settled.
     return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
@@ -305,6 +310,7 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   if (campaign_.champion.empty() && !LookedAtWhatIsThere()) {
     return EndUndecided(s, "no plan could be built, proven and measured here");
   }
+  if (campaign_.champion.empty() && (campaign_.contender = LastLook(s))) return;
   if (campaign_.champion.empty()) return SettleNoWinner(s, why);
   if (campaign_.proof) return StartDwelling(s, *campaign_.proof, SettlementKind::kReplicated);
   s.rebuilt = false;

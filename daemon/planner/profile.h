@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "daemon/planner/surrogate.h"
 #include "daemon/planner/tuning.h"
@@ -25,6 +26,8 @@ struct Surroundings {
 };
 
 struct SearchProfile {
+  // `fine`, `standard`, `few-plans` or `few-builds`, as the forecast names it.
+  std::string_view name = "standard";
   SurrogatePrior prior;
   double delta0 = 0.0025, delta1 = 0.0075;  // of search races; delta1 is also what can be resolved
   uint32_t pairs_per_proposal = 2;
@@ -38,7 +41,11 @@ struct SearchProfile {
       false;            // what can be resolved is too coarse for "nothing is faster" to mean much
   uint32_t quiet = 60;  // proposals in a row equal to the champion
   uint32_t patience = 150;  // turns without an accepted plan
-  uint32_t max_builds = 0;  // 0: no limit
+  uint32_t most_builds = 0;  // by the configuration, whatever they cost; 0: no limit
+  // Of one process, the rebuild of a champion included; 0: no limit. With a limit each build is
+  // chosen by what it is expected to bring (prospect.h) and has to pay for itself.
+  uint32_t max_builds = 0;
+  uint32_t listed = 0;  // plans that a search without a model goes through, about; 0: none such
 };
 
 SearchProfile ChooseProfile(const Surroundings& here, const TuningConfig& config);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/planner/prospect.h"
+
 namespace blazed::planner {
 namespace {
 
@@ -11,27 +13,41 @@ constexpr uint32_t kAllFlips = 1000;
 constexpr double kNoiseMargin = 1.1;  // the pair variance under the model's own misfit
 constexpr double kEqualSd = 1e-4;
 
-double ImprovementOf(double gain, double sd) {
-  const double z = gain / sd;
-  return sd * std::exp(-0.5 * z * z) * 0.3989422804014327 +
-         gain * 0.5 * std::erfc(-z * 0.7071067811865476);
-}
+// The spread between processes is that of a plan: of one with so many changes.
+constexpr double kChangesOfAPlan = 4;
 
 }  // namespace
 
-Search::Search(const Space* space, SearchProfile profile)
-    : space_(space), profile_(profile), surrogate_(space, profile.prior) {}
+Search::Search(const Space* space, SearchProfile profile, SearchKind kind)
+    : space_(space), profile_(profile), surrogate_(space, profile.prior) {
+  if (Listing::Fits(*space, kind)) listing_.emplace(space, kind);
+}
 
 void Search::Reset() {
   surrogate_ = Surrogate(space_, profile_.prior);
+  if (listing_) listing_->Reset();
   raced_.clear();
   quiet_ = 0;
   turns_since_accept_ = 0;
 }
 
+// Where builds are dear what belongs to the whole step comes first. A prior can follow that only
+// until something was learned under another one.
+void Search::SetProfile(const SearchProfile& profile) {
+  const bool dear = profile.max_builds > 0 && profile_.max_builds == 0;
+  profile_ = profile;
+  if (!dear || learned_ || space_->size() == 0) return;
+  surrogate_ = Surrogate(space_, profile.prior, PriorWeights(*space_, profile.prior.sd));
+}
+
+void Search::NextProcess(double spread) {
+  surrogate_.Widen(spread / std::sqrt(kChangesOfAPlan));
+  if (listing_) listing_->NextProcess();
+}
+
 bool Search::Restore(const std::vector<uint8_t>& bytes) {
   if (bytes.empty() || !surrogate_.Restore(bytes)) return false;
-  surrogate_.Inflate(4);
+  learned_ = true;
   return true;
 }
 
@@ -61,7 +77,17 @@ Toggles Search::Descend(const std::vector<double>& weights, const Toggles& from,
   return at;
 }
 
+bool Search::Skipped(const Plan& plan) const {
+  const Toggles on = space_->Encode(plan);
+  return given_up_.contains(plan) ||
+         std::any_of(banned_.begin(), banned_.end(), [&on](size_t i) { return on[i] != 0; });
+}
+
 std::vector<Plan> Search::Propose(const Plan& champion, size_t count, Random& random) {
+  if (listing_) {
+    return listing_->Propose(
+        champion, count, [this](const Plan& p) { return Skipped(p); }, random);
+  }
   std::vector<Plan> plans;
   const Toggles from = space_->Encode(champion);
   for (size_t tries = 0; tries < 2 * count && plans.size() < count; ++tries) {
@@ -84,15 +110,48 @@ std::pair<double, double> Search::Predict(const Plan& champion, const Plan& plan
   return {-surrogate_.Predict(contrast), std::sqrt(surrogate_.Variance(contrast))};
 }
 
+void Search::NoteTried(const Plan& plan) {
+  const Toggles on = space_->Encode(plan);
+  for (size_t i = 0; i < on.size(); ++i) {
+    if (on[i]) tried_.insert(i);
+  }
+}
+
+// First every change has its turn, several in a build; then what is expected to bring most.
+std::optional<std::pair<Plan, double>> Search::Prospect(const Plan& base,
+                                                        uint32_t builds_left) const {
+  const Toggles from = space_->Encode(base);
+  std::vector<size_t> untried;
+  for (size_t i = 0; i < space_->size(); ++i) {
+    if (!tried_.contains(i) && !banned_.contains(i)) untried.push_back(i);
+  }
+  planner::Prospect found = NextGroup(*space_, surrogate_, from, untried, builds_left);
+  if (untried.empty()) {
+    const auto closed = [this](size_t i) { return banned_.contains(i); };
+    const auto taken = [this](const Toggles& on) { return GivenUp(space_->Decode(on)); };
+    found = BestProspect(*space_, surrogate_, from, closed, taken, profile_.flips);
+  }
+  if (found.gain <= 0) return std::nullopt;
+  return std::make_pair(space_->Decode(found.plan), found.gain);
+}
+
 std::optional<Plan> Search::RaceCandidate(const Plan& champion) {
+  if (listing_) {
+    return listing_->RaceCandidate(champion, [this](const Plan& p) { return Skipped(p); });
+  }
   const Toggles best = Descend(surrogate_.mean(), space_->Encode(champion), kAllFlips, kNoCap);
   const Plan plan = space_->Decode(best);
-  if (plan == champion || given_up_.contains(plan)) return std::nullopt;
+  if (!MayRace(champion, plan, profile_.delta1)) return std::nullopt;
+  return plan;
+}
+
+bool Search::MayRace(const Plan& champion, const Plan& plan, double least) {
+  if (plan == champion || GivenUp(plan)) return false;
   const auto [gain, sd] = Predict(champion, plan);
   uint32_t& times = raced_[{champion, plan}];
-  if ((gain - profile_.delta1) / std::max(sd, 1e-9) <= profile_.race_z + times) return std::nullopt;
+  if ((gain - least) / std::max(sd, 1e-9) <= profile_.race_z + times) return false;
   ++times;
-  return plan;
+  return true;
 }
 
 double Search::ExpectedImprovement(const Toggles& champion) const {
@@ -103,7 +162,7 @@ double Search::ExpectedImprovement(const Toggles& champion) const {
     space_->Set(flipped, i, !champion[i]);
     const Contrast contrast = surrogate_.Between(champion, flipped);
     const double sd = std::sqrt(std::max(surrogate_.Variance(contrast), 1e-16));
-    sum += ImprovementOf(-surrogate_.Predict(contrast) - profile_.stop_delta, sd);
+    sum += planner::ExpectedImprovement(-surrogate_.Predict(contrast) - profile_.stop_delta, sd);
   }
   return sum;
 }
@@ -111,6 +170,9 @@ double Search::ExpectedImprovement(const Toggles& champion) const {
 bool Search::Exhausted(const Plan& champion, std::string* why) const {
   if (space_->size() == 0) {
     *why = "there is nothing to choose";
+  } else if (listing_) {
+    return listing_->Exhausted(
+        champion, [this](const Plan& p) { return Skipped(p); }, why);
   } else if (quiet_ >= profile_.quiet) {
     *why = "the search keeps naming the plan in use";
   } else if (turns_since_accept_ > profile_.patience) {
@@ -125,15 +187,20 @@ bool Search::Exhausted(const Plan& champion, std::string* why) const {
 
 double Search::Learn(const Plan& champion, const Plan& challenger, double ratio, double scale,
                      size_t pairs) {
+  learned_ = true;
+  NoteTried(challenger);
   const Contrast contrast =
       surrogate_.Between(space_->Encode(champion), space_->Encode(challenger));
   const double variance =
       kNoiseMargin * scale * scale / static_cast<double>(std::max<size_t>(pairs, 1));
   surrogate_.Update(contrast, -ratio, variance);
+  if (listing_) listing_->Learn(champion, challenger, ratio, pairs);
   return -surrogate_.Predict(contrast);
 }
 
 void Search::LearnEqual(const Plan& a, const Plan& b) {
+  learned_ = true;
+  NoteTried(a);
   surrogate_.Update(surrogate_.Between(space_->Encode(a), space_->Encode(b)), 0,
                     kEqualSd * kEqualSd);
 }

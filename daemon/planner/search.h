@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/planner/listing.h"
 #include "daemon/planner/profile.h"
 #include "daemon/planner/random.h"
 #include "daemon/planner/space.h"
@@ -21,19 +22,28 @@ namespace blazed::planner {
 
 class Search {
  public:
-  Search(const Space* space, SearchProfile profile);
+  // A kind that does not fit the space leaves the search to the surrogate.
+  Search(const Space* space, SearchProfile profile, SearchKind kind = SearchKind::kSurrogate);
 
   const SearchProfile& profile() const { return profile_; }
   // Constants follow what a process measures; what was learned stays.
-  void SetProfile(const SearchProfile& profile) { profile_ = profile; }
+  void SetProfile(const SearchProfile& profile);
   const Surrogate& surrogate() const { return surrogate_; }
+
+  // Builds are dear, and the surrogate chooses them one by one.
+  bool ChoosesBuilds() const { return profile_.max_builds > 0 && !listing_; }
 
   // Up to `count` different plans to measure against the champion, none equal to it and none given
   // up earlier.
   std::vector<Plan> Propose(const Plan& champion, size_t count, Random& random);
+  // Where builds are dear and so many are left: what to add to `base`, and how much that is
+  // expected to bring in log step time. Nothing where no plan is expected to bring anything.
+  std::optional<std::pair<Plan, double>> Prospect(const Plan& base, uint32_t builds_left) const;
   // The plan whose gain looks proven enough for a race. Asking opens it: the next race of the same
   // two plans has to look better by one more sd.
   std::optional<Plan> RaceCandidate(const Plan& champion);
+  // The same of one plan, whose gain has to lie beyond `least` by enough sd.
+  bool MayRace(const Plan& champion, const Plan& plan, double least);
   // True where going on is not expected to pay; `why` names the rule.
   bool Exhausted(const Plan& champion, std::string* why) const;
 
@@ -45,14 +55,20 @@ class Search {
   void LearnEqual(const Plan& a, const Plan& b);
 
   void GiveUp(const Plan& plan) { given_up_.insert(plan); }
+  bool GivenUp(const Plan& plan) const { return given_up_.contains(plan); }
+  // The plan was built: each of its changes had its turn.
+  void NoteTried(const Plan& plan);
   void Ban(size_t toggle) { banned_.insert(toggle); }
   bool Banned(size_t toggle) const { return banned_.contains(toggle); }
   void NoteAccept() {
     turns_since_accept_ = 0;
     quiet_ = 0;
+    if (listing_) listing_->NoteAccept();
   }
-  void Spread() { surrogate_.Inflate(4); }  // another process: what was learned is a first guess
-  void Reset();                             // forgets what was learned about times; bans stay
+  void Spread() { surrogate_.Inflate(4); }  // times changed: what was learned is a first guess
+  // Another process, where plans' effects differ by this spread: what was learned holds within it.
+  void NextProcess(double spread);
+  void Reset();  // forgets what was learned about times; bans stay
 
   // Predicted saving of `plan` against `champion` and its posterior sd.
   std::pair<double, double> Predict(const Plan& champion, const Plan& plan) const;
@@ -64,15 +80,18 @@ class Search {
   Toggles Descend(const std::vector<double>& weights, const Toggles& from, uint32_t flips,
                   double cap) const;
   double ExpectedImprovement(const Toggles& champion) const;
+  bool Skipped(const Plan& plan) const;  // given up, or with a banned change
 
   const Space* space_;
   SearchProfile profile_;
   Surrogate surrogate_;
-  std::set<size_t> banned_;
+  std::optional<Listing> listing_;   // in place of the surrogate's proposals
+  std::set<size_t> banned_, tried_;  // toggles
   std::set<Plan> given_up_;
   std::map<std::pair<Plan, Plan>, uint32_t> raced_;
   uint32_t quiet_ = 0;
   uint32_t turns_since_accept_ = 0;
+  bool learned_ = false;
 };
 
 }  // namespace blazed::planner

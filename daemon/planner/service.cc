@@ -113,7 +113,7 @@ void Tuning::State::ObserveWindow(Session& s, const ServiceWindow& event) {
   here.window_ns = static_cast<double>(config_.max_window.count());
   const double timed = s.units.Shape(false).timed;
   here.scale = std::max(kLeastScale, 1.4826 * Median(distances) * std::sqrt(event.steps / timed));
-  s.forecast = MakeForecast(here, ChooseProfile(here, config_), kForecastPairs);
+  s.forecast = MakeForecast(here, ChooseProfile(here, config_), kForecastPairs, earlier_);
   s.forecast->based_on = "this job's first " + std::to_string(kForecastWindows) +
                          " windows of service, without pairs, and a space of " +
                          Counted(here.toggles, "option");

@@ -100,6 +100,13 @@ void Tuning::State::SetAside() {
   search_.Reset();
 }
 
+// Of what plans do in different processes, as far as it was seen.
+double Tuning::State::LargestSpread() const {
+  double spread = SessionSpread({});
+  for (const auto& [plan, effects] : effects_) spread = std::max(spread, SessionSpread(effects));
+  return spread;
+}
+
 // What the last explorer had under way belonged to its process: variants, race, rebuild. The search
 // goes on.
 void Tuning::State::StartExploring(Session& s) {
@@ -115,7 +122,11 @@ void Tuning::State::StartExploring(Session& s) {
   }
   const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
   const bool other_default = table_.SetDefault(s.ready.default_signature);
-  if (other_default || other_process) search_.Spread();
+  if (other_default) {
+    search_.Spread();
+  } else if (other_process) {
+    search_.NextProcess(LargestSpread());
+  }
   if (other_default) campaign_.measured = false;
   last_process_ = s.ready.process;
   RecordOf(Plan{}).signature = s.ready.default_signature;

@@ -107,15 +107,6 @@ size_t Tuning::State::BuildsNow(Session& s, size_t wanted) {
   return known && Fits(s, together + KeptBackNs(s)) ? allowed : std::min<size_t>(allowed, 1);
 }
 
-// Of those that a session may ask for; the rebuild before a settlement has its own.
-uint32_t Tuning::State::BuildsLeft(const Session& s) const {
-  if (config_.max_builds == 0 || s.role == Role::kServing) {
-    return std::numeric_limits<uint32_t>::max();
-  }
-  const uint32_t builds = s.ledger.builds();
-  return config_.max_builds > builds + 1 ? config_.max_builds - builds - 1 : 0;
-}
-
 void Tuning::State::Charge(Session& s, double ns) {
   if (s.role != Role::kServing) s.budget.Spend(ns);
 }

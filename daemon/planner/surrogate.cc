@@ -26,14 +26,16 @@ bool Take(const std::vector<uint8_t>& in, size_t& at, T& value) {
 
 }  // namespace
 
-Surrogate::Surrogate(const Space* space, SurrogatePrior prior) : space_(space) {
+Surrogate::Surrogate(const Space* space, SurrogatePrior prior, const std::vector<double>& weights)
+    : space_(space) {
   const size_t toggles = space->size(), d = toggles + space->neighbours().size();
   mean_.assign(d, 0);
   covariance_.assign(d * d, 0);
   pairs_of_.resize(toggles);
   for (size_t i = 0; i < d; ++i) {
-    const double sd = i < toggles ? prior.sd : prior.pair_sd;
+    double sd = i < toggles ? prior.sd : prior.pair_sd;
     if (i < toggles) mean_[i] = prior.mean;
+    if (i < toggles && !weights.empty()) sd *= weights[i];
     covariance_[i * d + i] = sd * sd;
   }
   for (size_t k = 0; k < space->neighbours().size(); ++k) {
@@ -146,6 +148,12 @@ double Surrogate::FlipCost(const std::vector<double>& weights, const Toggles& at
 
 void Surrogate::Inflate(double factor) {
   for (double& value : covariance_) value *= factor;
+  stale_ = kRefactorLarge;
+}
+
+void Surrogate::Widen(double sd) {
+  const size_t d = dimension();
+  for (size_t i = 0; i < space_->size(); ++i) covariance_[i * d + i] += sd * sd;
   stale_ = kRefactorLarge;
 }
 

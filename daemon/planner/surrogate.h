@@ -26,7 +26,8 @@ using Contrast = std::vector<std::pair<uint32_t, double>>;
 
 class Surrogate {
  public:
-  Surrogate(const Space* space, SurrogatePrior prior);
+  // `weights`: factors of the main effects' prior spread, toggle by toggle; empty: all 1.
+  Surrogate(const Space* space, SurrogatePrior prior, const std::vector<double>& weights = {});
 
   size_t dimension() const { return mean_.size(); }
   const std::vector<double>& mean() const { return mean_; }
@@ -40,13 +41,16 @@ class Surrogate {
   double Dot(const std::vector<double>& weights, const Contrast& contrast) const;
   double Predict(const Contrast& contrast) const { return Dot(mean_, contrast); }
   double Variance(const Contrast& contrast) const;
+  double Spread(size_t i) const { return covariance_[i * dimension() + i]; }  // of a main effect
   std::vector<double> Sample(Random& random);
 
   // Change of predicted log time when toggle i of `at` is flipped.
   double FlipCost(const std::vector<double>& weights, const Toggles& at, size_t i) const;
 
-  // Spreads the posterior: what an earlier process learned is a first guess here.
+  // Spreads the posterior: what was learned is a first guess from here on.
   void Inflate(double factor);
+  // Each main effect differs here by so much from where it was learned.
+  void Widen(double sd);
 
   std::vector<uint8_t> Save() const;
   // False, and nothing changed, where the bytes are of another space or damaged.

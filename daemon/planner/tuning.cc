@@ -51,15 +51,17 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
       config_(config),
       space_(std::move(workload), contract),
       table_(&space_),
-      search_(&space_, FirstProfile(space_, config)),
+      search_(&space_, FirstProfile(space_, config), config.search),
+      earlier_(std::move(memory.searches)),
       races_earlier_(memory.races) {
   // A daemon that died may have left one race or check open that no row tells of.
   const uint64_t untold = memory.races > 0 || !memory.plans.empty() ? 1 : 0;
   split_ = memory.races + untold;
   checks_ = memory.checks + untold;
-  search_.Restore(memory.surrogate);
+  if (search_.Restore(memory.surrogate)) search_.NextProcess(SessionSpread({}));
   for (PlanRecord& record : memory.plans) {
     if (!space_.Valid(record.plan)) continue;
+    if (record.pairs > 0) search_.NoteTried(record.plan);
     if (StaysRejected(record.verdict)) Blame(record.plan, record.verdict);
     plans_[record.plan] = std::move(record);
   }

@@ -19,6 +19,10 @@
 
 namespace blazed::planner {
 
+// What names the plans that are tried: the surrogate of search.h or a list of listing.h. Whatever
+// does, races alone accept.
+enum class SearchKind { kSurrogate, kExhaustive, kGreedy, kRandom };
+
 // Knobs that change behaviour or cost; defaults are the ones of docs/measurement.md.
 struct TuningConfig {
   double alpha = 0.05;  // error budget of the workload's life
@@ -38,6 +42,7 @@ struct TuningConfig {
   double budget_share = 0.02;
   Nanos budget_allowance = std::chrono::minutes(3);
   uint32_t max_builds = 0;  // of a session; 0: as many as the search's profile allows
+  SearchKind search = SearchKind::kSurrogate;
   bool operator==(const TuningConfig&) const = default;
 };
 
@@ -50,7 +55,8 @@ struct TuningMemory {
   std::vector<PlanRecord> plans;  // tried earlier here
   uint64_t races = 0;   // highest id given to a race: ids and the error split go on above it
   uint64_t checks = 0;  // verifications and replications opened earlier: their split goes on
-  std::vector<uint8_t> surrogate;  // opaque state of an earlier search, empty: none
+  std::vector<uint8_t> surrogate;       // opaque state of an earlier search, empty: none
+  std::vector<EarlierSearch> searches;  // of any workload in this environment under this contract
   bool operator==(const TuningMemory&) const = default;
 };
 

@@ -38,6 +38,7 @@ class Tuning::State {
   bool Holds(const Session& s) const;
   void SetAside();
   void StartExploring(Session& s);
+  double LargestSpread() const;
   void LeaveTurn(Session& s);
   void Advance(Session& s);
   bool Step(Session& s);
@@ -94,7 +95,6 @@ class Tuning::State {
   bool AffordsLease(Session& s, VariantId champion, VariantId challenger, uint32_t pairs,
                     bool discard);
   size_t BuildsNow(Session& s, size_t wanted);
-  uint32_t BuildsLeft(const Session& s) const;
   void Charge(Session& s, double ns);
   void ChargeCheck(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   bool PaysCheck(const Session& s) const;
@@ -118,10 +118,10 @@ class Tuning::State {
   bool SearchStep(Session& s);
   bool MeasureNext(Session& s);
   bool ProbeChampionAgain(Session& s);
-  void FillBatch(Session& s);
-  bool BuildsSpent(const Session& s) const;
+  bool FillBatch(Session& s);
   void EndSearch(Session& s, const std::string& why);
   bool LookedAtWhatIsThere() const;
+  std::optional<Plan> LastLook(Session& s);  // last_look.cc
   void EndUndecided(Session& s, const std::string& why);
   Surroundings Measure(const Session& s) const;
   void SetStage(Session& s, Stage stage);
@@ -135,6 +135,12 @@ class Tuning::State {
   void SeeFill(Session& s);
   bool RefillNoise(Session& s);
   bool RaceAgain(Session& s);
+  // -- few_builds.cc: a search where builds are dear
+  uint32_t BuildsLeft(const Session& s) const;
+  bool BuildPays(const Session& s, const Plan& plan, double gain) const;
+  Plan BestMeasured(const Session& s) const;
+  std::optional<Plan> BuiltContender(Session& s);
+  bool NextBuild(Session& s);
 
   // -- racing.cc: pairs into verdicts
   void OpenRace(Session& s, RaceTerms terms, const Plan& champion, const Plan& challenger);
@@ -256,6 +262,7 @@ class Tuning::State {
   // Rare slow steps of plans against the default, over all their races and checks in this tuning.
   std::map<Plan, TailGuard> tails_;
   std::map<Plan, std::vector<SessionEffect>> effects_;
+  std::vector<EarlierSearch> earlier_;
 
   uint64_t races_earlier_ = 0;  // opened by earlier tunings of this workload
   uint64_t races_opened_ = 0;   // ids

@@ -219,6 +219,15 @@ struct SettlementRecord {
   bool operator==(const SettlementRecord&) const = default;
 };
 
+// What an earlier search took that ended with an answer: the forecast of one of like size goes by
+// it.
+struct EarlierSearch {
+  uint64_t options = 0;  // of its workload, defaults left out
+  uint64_t builds = 0;
+  double steps = 0;  // of its default plan in its window, builds and probes left out
+  bool operator==(const EarlierSearch&) const = default;
+};
+
 // Timer of the widening drift checks of a settlement.
 struct DriftTimer {
   uint64_t settlement = 0;

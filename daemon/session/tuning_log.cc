@@ -137,6 +137,7 @@ planner::TuningMemory ToPlannerMemory(storage::Store::Memory memory) {
   known.races = memory.races;
   known.checks = memory.checks;
   known.surrogate = std::move(memory.surrogate);
+  known.searches = std::move(memory.searches);
   return known;
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "storage/answers.h"
 #include "storage/digest_text.h"
+#include "storage/earlier_search.h"
 #include "storage/pair_codec.h"
 #include "storage/workload_match.h"
 
@@ -193,6 +194,28 @@ absl::Status MemoryState::Demote(uint64_t settlement, const std::string& reason)
   return absl::OkStatus();
 }
 
+std::vector<planner::EarlierSearch> MemoryState::EarlierSearches(const TuningKey& key) const {
+  std::vector<planner::EarlierSearch> searches;
+  for (auto it = settlements_.rbegin(); it != settlements_.rend(); ++it) {
+    const StoredSettlement& settlement = it->second;
+    const TuningKey& other = tunings_.at(settlement.tuning);
+    if (other.environment != key.environment || other.contract != key.contract ||
+        other.uid != key.uid || searches.size() == kEarlierSearches) {
+      continue;
+    }
+    uint64_t options = 0;
+    for (const auto& [id, workload] : workloads_) {
+      if (workload.row.spec.fingerprint != other.workload) continue;
+      for (const auto& decision : workload.row.spec.decisions) {
+        options += decision.options.size() - 1;
+      }
+    }
+    const auto search = EarlierSearchOf(settlement.record, options);
+    if (search) searches.push_back(*search);
+  }
+  return searches;
+}
+
 absl::StatusOr<Store::Memory> MemoryState::LoadMemory(TuningId tuning) const {
   const auto key = tunings_.find(tuning);
   if (key == tunings_.end()) {
@@ -230,6 +253,7 @@ absl::StatusOr<Store::Memory> MemoryState::LoadMemory(TuningId tuning) const {
   memory.checks += memory.races - rows;
   const auto surrogate = surrogates_.find(tuning);
   if (surrogate != surrogates_.end()) memory.surrogate = surrogate->second;
+  memory.searches = EarlierSearches(key->second);
   return memory;
 }
 

@@ -63,6 +63,7 @@ class MemoryState {
                                                                    const Page& page) const;
   bool Seen(const Owner& owner, const Digest& workload) const;
   const StoredSettlement* InForce(TuningId tuning) const;
+  std::vector<planner::EarlierSearch> EarlierSearches(const TuningKey& key) const;
 
   std::map<Digest, EnvironmentRow> environments_;
   std::map<int64_t, Reader::Graph> graphs_;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/answers.h"
+#include "storage/earlier_search.h"
 #include "storage/pair_codec.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/queries.h"
@@ -148,6 +149,36 @@ absl::Status SqliteStore::Demote(uint64_t settlement, const std::string& reason)
   });
 }
 
+namespace {
+
+absl::StatusOr<std::vector<planner::EarlierSearch>> EarlierSearches(Connection& connection,
+                                                                    const TuningKey& key,
+                                                                    DamageCount& damaged) {
+  absl::StatusOr<std::vector<StoredSettlement>> settlements = FindSettlements(
+      connection,
+      "WHERE kind<>1 AND tuning IN (SELECT id FROM tuning WHERE environment=? AND contract=? AND "
+      "uid=?) ORDER BY id DESC LIMIT ?",
+      {DigestValue(key.environment), static_cast<int64_t>(key.contract),
+       static_cast<int64_t>(key.uid), static_cast<int64_t>(kEarlierSearches)},
+      damaged);
+  if (!settlements.ok()) return settlements.status();
+  std::vector<planner::EarlierSearch> searches;
+  for (const StoredSettlement& settlement : *settlements) {
+    absl::StatusOr<int64_t> options = connection.QueryInt(
+        "SELECT count(*) FROM decision_option JOIN workload ON "
+        "decision_option.workload=workload.id "
+        "JOIN tuning ON tuning.workload=workload.fingerprint "
+        "WHERE decision_option.position>0 AND tuning.id=?",
+        {settlement.tuning});
+    if (!options.ok()) return options.status();
+    const auto search = EarlierSearchOf(settlement.record, static_cast<uint64_t>(*options));
+    if (search) searches.push_back(*search);
+  }
+  return searches;
+}
+
+}  // namespace
+
 absl::StatusOr<Store::Memory> SqliteStore::LoadMemory(TuningId tuning) {
   if (absl::Status status = Usable(); !status.ok()) return status;
   DamageCount damaged{0};
@@ -199,6 +230,10 @@ absl::StatusOr<Store::Memory> SqliteStore::LoadMemory(TuningId tuning) {
     RowReader(surrogate->front().row).Bytes(state);
     memory.surrogate.assign(state.begin(), state.end());
   }
+  absl::StatusOr<std::vector<planner::EarlierSearch>> searches =
+      EarlierSearches(*connection_, **key, damaged);
+  if (!searches.ok()) return searches.status();
+  memory.searches = *std::move(searches);
   memory.damaged_rows = damaged.load(std::memory_order_relaxed);
   damaged_->fetch_add(memory.damaged_rows, std::memory_order_relaxed);
   return memory;

@@ -54,6 +54,7 @@ max_window_s = 60
 budget_share = 0.5
 budget_allowance_s = 7
 max_builds = 9
+search = "greedy"
 )",
                                               "test.toml");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -68,6 +69,7 @@ max_builds = 9
   EXPECT_EQ(config->session.tuning.budget_share, 0.5);
   EXPECT_EQ(config->session.tuning.budget_allowance, std::chrono::seconds(7));
   EXPECT_EQ(config->session.tuning.max_builds, 9u);
+  EXPECT_EQ(config->session.tuning.search, planner::SearchKind::kGreedy);
 }
 
 TEST(Config, AnUnknownKeyNamesItsLineAndTheNearestKey) {

@@ -115,7 +115,20 @@ TEST(Search, GoesOnFromItsSavedState) {
   Search second(&space, ProfileFor(3));
   ASSERT_TRUE(second.Restore(first.Save()));
   EXPECT_NEAR(second.Predict({}, {{1, 1}}).first, first.Predict({}, {{1, 1}}).first, 1e-6);
-  EXPECT_NEAR(second.Predict({}, {{1, 1}}).second, 2 * first.Predict({}, {{1, 1}}).second, 1e-4);
+  EXPECT_NEAR(second.Predict({}, {{1, 1}}).second, first.Predict({}, {{1, 1}}).second, 1e-6);
+}
+
+TEST(Search, HoldsWhatItLearnedWithinTheSpreadBetweenProcesses) {
+  const sim::CostTable table({0.01, -0.03, 0.01});
+  const Space space(table.spec(), Contract::kRounding);
+  Search search(&space, ProfileFor(3));
+  for (int i = 0; i < 20; ++i) search.Learn({}, {{1, 1}}, 0.03, kScale);
+  const auto [gain, sd] = search.Predict({}, {{1, 1}});
+  const double untried = search.Predict({}, {{2, 1}}).second;
+  search.NextProcess(0.002);
+  EXPECT_EQ(search.Predict({}, {{1, 1}}).first, gain);
+  EXPECT_NEAR(search.Predict({}, {{1, 1}}).second, std::hypot(sd, 0.001), 1e-9);
+  EXPECT_LT(search.Predict({}, {{2, 1}}).second, 1.01 * untried) << "what is not known stays so";
 }
 
 TEST(Search, RefusesASavedStateOfAnotherSpaceOrCutShort) {
@@ -155,6 +168,21 @@ TEST(Profile, ReusesPlansWhereVariantsAreDear) {
   EXPECT_EQ(ChooseProfile(here, TuningConfig{}).pairs_per_proposal, 4u);
   here.build_ns = 1e10;
   EXPECT_EQ(ChooseProfile(here, TuningConfig{}).max_builds, 12u);
+}
+
+TEST(Profile, HasANameByTheSizeOfTheSpaceAndTheCostOfAVariant) {
+  Surroundings here;
+  here.step_ns = 1e7;
+  here.build_ns = 1e6;
+  const auto name = [&] { return std::string(ChooseProfile(here, TuningConfig{}).name); };
+  here.toggles = 5;
+  EXPECT_EQ(name(), "fine");
+  here.toggles = 42;
+  EXPECT_EQ(name(), "standard");
+  here.probe_ns = 2e8;
+  EXPECT_EQ(name(), "few-plans");
+  here.build_ns = 1.1e9;
+  EXPECT_EQ(name(), "few-builds");
 }
 
 }  // namespace

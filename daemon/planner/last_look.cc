@@ -1,0 +1,36 @@
+// "Nothing is faster" is stored and served to every later process, on the word of a model that has
+// seen few pairs. So before it is settled the plans that speak most against it race the default
+// once, under the terms of a verification: an error of 1 %, and without the first step after a
+// switch, on which a plan may pay for what it saves later.
+#include <algorithm>
+
+#include "daemon/planner/prospect.h"
+#include "daemon/planner/tuning_state.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr size_t kLooks = 3;
+
+}  // namespace
+
+std::optional<Plan> Tuning::State::LastLook(Session& s) {
+  auto& looks = campaign_.looks;
+  if (!campaign_.champion.empty() || looks.size() >= kLooks) return std::nullopt;
+  std::optional<Plan> most_likely;
+  double most = 0;
+  for (const auto& [plan, record] : plans_) {
+    if (plan.empty() || record.pairs == 0 || search_.GivenUp(plan) || !Proven(s, plan)) continue;
+    if (std::find(looks.begin(), looks.end(), plan) != looks.end()) continue;
+    const auto [gain, sd] = search_.Predict(Plan{}, plan);
+    const double brings = ExpectedImprovement(gain - search_.profile().delta0, sd);
+    if (brings <= most) continue;
+    most = brings;
+    most_likely = plan;
+  }
+  campaign_.looking = most_likely.has_value();
+  if (most_likely) looks.push_back(*most_likely);
+  return most_likely;
+}
+
+}  // namespace blazed::planner

@@ -1,0 +1,141 @@
+// Where a build takes longer than a hundred steps: which one comes next, and whether it pays.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "client/sim/host.h"
+#include "daemon/planner/prospect.h"
+
+namespace blazed::planner {
+namespace {
+
+constexpr double kLongJob = 1e6;  // steps
+
+sim::HostSettings Dear() {
+  sim::HostSettings settings;
+  settings.step_ns = 50e6;
+  settings.build_steps = 200;
+  return settings;
+}
+
+size_t BuildsOf(const sim::Host& host) {
+  return static_cast<size_t>(
+      std::count_if(host.actions().begin(), host.actions().end(),
+                    [](const Action& a) { return std::holds_alternative<BuildVariant>(a); }));
+}
+
+TEST(Prospect, PutsAsManyChangesIntoABuildAsPayTogether) {
+  const sim::CostTable table(std::vector<double>(40, 0));
+  const Space space(table.spec(), Contract::kRounding);
+  const auto closed = [](size_t i) { return i == 0; };
+  const auto taken = [](const Toggles&) { return false; };
+  const Surrogate even(&space, {0, 0.01, 0}), dear(&space, {0.02, 0.01, 0});
+  const Toggles none(space.size(), 0);
+  const auto changes = [](const Prospect& p) {
+    return std::count(p.plan.begin(), p.plan.end(), uint8_t{1});
+  };
+  const Prospect all = BestProspect(space, even, none, closed, taken, 24);
+  EXPECT_EQ(changes(all), 24) << "changes that cost nothing on average all go in";
+  EXPECT_EQ(all.plan[0], 0) << "but none that is closed";
+  const Prospect one = BestProspect(space, dear, none, closed, taken, 24);
+  EXPECT_EQ(changes(one), 1);
+  EXPECT_GT(all.gain, one.gain);
+}
+
+TEST(Prospect, NamesNoPlanThatIsTaken) {
+  const sim::CostTable table(std::vector<double>(3, 0));
+  const Space space(table.spec(), Contract::kRounding);
+  const Surrogate surrogate(&space, {0.02, 0.01, 0});
+  std::set<Plan> taken;
+  for (int i = 0; i < 7; ++i) {
+    const Prospect next = BestProspect(
+        space, surrogate, Toggles(3, 0), [](size_t) { return false; },
+        [&](const Toggles& on) { return taken.contains(space.Decode(on)); }, 3);
+    if (next.gain <= 0) break;
+    EXPECT_TRUE(taken.insert(space.Decode(next.plan)).second);
+  }
+  EXPECT_GE(taken.size(), 3u);
+}
+
+TEST(Prospect, BeginsWithTheWholeStepThenWithDecisionsOfManySites) {
+  WorkloadSpec spec;
+  for (uint32_t i = 0; i < 12; ++i) {
+    DecisionSpec d;
+    d.name = std::string("d").append(std::to_string(i));
+    d.options = {"first", "second"};
+    d.kind = i == 7 ? DecisionKind::kChoice : DecisionKind::kBoundary;
+    d.graph = i == 7 ? 0 : 1;
+    d.sites = i == 3 ? 24 : 1;
+    spec.decisions.push_back(d);
+  }
+  const Space space(spec, Contract::kRounding);
+  const SurrogatePrior prior = {0.01, 0.02, 0};
+  const Surrogate surrogate(&space, prior, PriorWeights(space, prior.sd));
+  std::set<size_t> closed;
+  for (size_t expected : {7u, 3u}) {
+    const Prospect next = BestProspect(
+        space, surrogate, Toggles(12, 0), [&](size_t i) { return closed.contains(i); },
+        [](const Toggles&) { return false; }, 1);
+    EXPECT_EQ(next.plan[expected], 1);
+    closed.insert(expected);
+  }
+}
+
+TEST(Prospect, LetsEveryChangeHaveItsTurnWithTheBuildsThatAreLeft) {
+  const sim::CostTable table(std::vector<double>(142, 0));
+  const Space space(table.spec(), Contract::kRounding);
+  const Surrogate surrogate(&space, {0.003, 0.007, 0});
+  std::vector<size_t> untried(142);
+  for (size_t i = 0; i < untried.size(); ++i) untried[i] = i;
+  const auto changes = [&](size_t count, uint32_t left) {
+    untried.resize(count);
+    const Prospect next = NextGroup(space, surrogate, Toggles(142, 0), untried, left);
+    return std::count(next.plan.begin(), next.plan.end(), uint8_t{1});
+  };
+  EXPECT_EQ(changes(142, 11), 5) << "more than five together lose";
+  EXPECT_EQ(changes(33, 11), 3);
+  EXPECT_EQ(changes(5, 11), 1);
+  EXPECT_EQ(changes(0, 11), 0);
+}
+
+TEST(FewBuilds, WaitUntilTheJobHasRunLongEnoughForOneToPay) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01, 0.02, 0.01});
+  sim::Host host(&table, Dear(), {}, {}, 1);
+  const SessionId s = host.Attach("job");
+  EXPECT_FALSE(host.RunUntilEnd(s, 2000));
+  EXPECT_EQ(BuildsOf(host), 0u);
+  host.Pass(kLongJob);
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_GT(BuildsOf(host), 0u);
+  EXPECT_EQ(host.in_use(s), (Plan{{1, 1}}));
+}
+
+TEST(FewBuilds, AreAtMostTwelveInAProcessAndTheNextOneGoesOn) {
+  const sim::CostTable table(std::vector<double>(134, 0.003));
+  sim::Host host(&table, Dear(), {}, {}, 1);
+  SessionId s = host.Attach("job 1");
+  host.Pass(kLongJob);
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_LE(BuildsOf(host), 12u);
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  std::set<Plan> tried;
+  for (const auto& [plan, record] : host.plans()) tried.insert(plan);
+  const size_t first = BuildsOf(host);
+  host.Detach(s);
+  s = host.Attach("job 2");
+  host.Pass(kLongJob);
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_GT(BuildsOf(host), first);
+  EXPECT_LE(BuildsOf(host), first + 12);
+  // What was slow there is not built again here.
+  size_t again = 0, seen = 0;
+  for (const Action& action : host.actions()) {
+    const auto* build = std::get_if<BuildVariant>(&action);
+    if (build != nullptr && ++seen > first) again += tried.contains(build->plan);
+  }
+  EXPECT_EQ(again, 0u);
+}
+
+}  // namespace
+}  // namespace blazed::planner
