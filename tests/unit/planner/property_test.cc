@@ -228,7 +228,10 @@ double Storm(uint64_t seed, Seen& seen) {
     config.budget_allowance = std::chrono::milliseconds(random.Below(3000));
     config.budget_share = 0.001 * static_cast<double>(random.Below(60));
   }
+  config.search = static_cast<SearchKind>(random.Below(4));
   sim::HostSettings machine;
+  const bool dear = random.Below(4) == 0;
+  if (dear) machine.build_steps = 150;
   if (seed % 3 == 0) machine.queue = sim::QueueSettings{};
   machine.queue_host_ns = (0.1 + 1.5 * random.Uniform()) * machine.step_ns;
   machine.queues_from_step = random.Below(2000);
@@ -272,6 +275,7 @@ double Storm(uint64_t seed, Seen& seen) {
       const uint64_t device = random.Below(5);
       sessions.push_back(host.Attach(std::string("p").append(std::to_string(random.Below(6))), mode,
                                      device == 0 ? "" : "GPU-" + std::to_string(device)));
+      if (dear) host.Pass(1e6);  // long enough for builds to pay
     }
     const size_t pick = random.Below(sessions.size());
     host.store_fails = random.Below(10) == 0;
