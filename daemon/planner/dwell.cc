@@ -10,7 +10,7 @@ namespace blazed::planner {
 namespace {
 
 constexpr uint32_t kDwellSteps = 64, kShortDwellSteps = 32;
-constexpr uint32_t kMostBlocks = 12, kLeastBlocks = 4;
+constexpr uint32_t kMostBlocks = 8, kLeastBlocks = 4;
 constexpr std::ptrdiff_t kChunk = 8;  // steps; medians of such chunks hardly hang together
 // What a switch leaves behind is at a fifth in the later half where it fades with a constant of 30
 // steps: mean of exp(-t/30) over steps 32 to 63.
@@ -104,7 +104,7 @@ DwellTest::State DwellTest::state() const {
   if (evidence >= (terms_.suspected ? kSeenAt : kThereAt)) return State::kThere;
   if (evidence <= kGoneAt && ratios_.size() >= kLeastToLose) return State::kGone;
   if (ratios_.size() < terms_.blocks) return State::kRunning;
-  // What twelve blocks cannot tell apart goes by what they look more like.
+  // What eight blocks cannot tell apart goes by what they look more like.
   return evidence < 0 ? State::kGone : State::kUndecided;
 }
 

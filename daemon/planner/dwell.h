@@ -21,7 +21,7 @@ struct DwellTerms {
   bool suspected = false;  // an earlier win was not there in dwells: now it has to be seen
 };
 
-// As much of 12 blocks of twice 64 steps as fits into what may be spent.
+// As much of 8 blocks of twice 64 steps as fits into what may be spent.
 DwellTerms DwellsWithin(double step_ns, double budget_ns, double budget_steps);
 
 // One dwell in short: the median step of its later half, and how far that median may be off.

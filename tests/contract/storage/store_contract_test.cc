@@ -329,23 +329,6 @@ TEST_P(StoreContract, RemembersTheHighestRaceAndEveryCheckAlsoWhereRacesAreMissi
   EXPECT_EQ(memory->checks, 4u) << "two of the rows, and races 3 and 4";
 }
 
-TEST_P(StoreContract, TellsLongDwellsAndShamRacesApart) {
-  const TuningId tuning = PutTuning();
-  planner::RaceRecord sham = samples::Race(1), dwell = samples::Race(2);
-  sham.kind = planner::RaceKind::kSham;
-  dwell.kind = planner::RaceKind::kDwell;
-  dwell.alpha = 0;
-  ASSERT_TRUE(store().PutRace(tuning, sham).ok());
-  ASSERT_TRUE(store().PutRace(tuning, dwell).ok());
-  const auto races = reader().Races({});
-  ASSERT_TRUE(races.ok()) << races.status();
-  ASSERT_EQ(races->size(), 2u);
-  for (const StoredRace& race : *races) {
-    EXPECT_EQ(race.record.kind, race.record.id == 1 ? sham.kind : dwell.kind);
-  }
-  EXPECT_EQ(store().LoadMemory(tuning)->checks, 0u) << "neither is a check of a win";
-}
-
 TEST_P(StoreContract, RefusesADriftTimerOfAnUnknownSettlement) {
   const TuningId tuning = PutTuning();
   EXPECT_EQ(store().PutDriftTimer(tuning, {99, 1, 1}).code(), absl::StatusCode::kInvalidArgument);

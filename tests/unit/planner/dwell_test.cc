@@ -90,7 +90,7 @@ TEST(DwellTest, NeedsTwoBlocksWhereNothingMoves) {
 TEST(DwellsWithin, FitsIntoWhatMayBeSpent) {
   const DwellTerms full = DwellsWithin(1e7, kNoLimit, kNoLimit);
   EXPECT_EQ(full.steps, 64u);
-  EXPECT_EQ(full.blocks, 12u);
+  EXPECT_EQ(full.blocks, 8u);
   EXPECT_EQ(full.cut, "");
   const DwellTerms fewer = DwellsWithin(1e9, 640e9, kNoLimit);
   EXPECT_EQ(fewer.steps, 64u);

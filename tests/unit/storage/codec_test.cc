@@ -181,6 +181,18 @@ TEST(RowCodec, KeepsNumbersThatAreNone) {
   EXPECT_EQ(plan.record.comparison.max_ulp, static_cast<uint64_t>(INT64_MAX)) << "saturates";
 }
 
+TEST(RowCodec, TellsLongDwellsAndShamRacesApart) {
+  planner::RaceRecord sham = samples::Race(), dwell = samples::Race();
+  sham.kind = planner::RaceKind::kSham;
+  dwell.kind = planner::RaceKind::kDwell;
+  dwell.alpha = 0;
+  for (const planner::RaceRecord& record : {sham, dwell}) {
+    StoredRace read;
+    ASSERT_TRUE(DecodeRace(1, EncodeRace(1, record, 9), read));
+    EXPECT_EQ(read.record.kind, record.kind);
+  }
+}
+
 TEST(RowCodec, RefusesRowsOfAnotherShape) {
   const Row good = EncodePlan(5, samples::Plan(), 9);
   StoredPlan plan;
