@@ -21,8 +21,9 @@
 namespace blazed::planner {
 
 // 2: an opening says how many checks were opened earlier. What a tuning decides from the same
-// events differs from version 1 as well. 3: a cost tells noise and late pairs apart.
-inline constexpr int kCodecVersion = 3;
+// events differs from version 1 as well. 3: a cost tells noise and late pairs apart. 4: units of
+// several steps, pairs of several jobs, budgets, controls and dwells.
+inline constexpr int kCodecVersion = 4;
 
 // What a Tuning is constructed from; the first line of a log.
 struct Opening {

@@ -47,17 +47,17 @@ double RobustVariance(const std::vector<double>& values) {
 
 }  // namespace
 
-DwellTerms DwellsWithin(double step_ns, double budget_ns, double budget_steps) {
+DwellTerms DwellsWithin(double step_ns, double budget_ns, double budget_steps, bool long_units) {
   DwellTerms terms;
   // Written so that a budget that is no number is none.
   const double in_time = step_ns > 0 ? budget_ns / step_ns : budget_steps;
   const double steps = budget_steps < in_time ? budget_steps : in_time;
   for (const uint32_t dwell : {kDwellSteps, kShortDwellSteps}) {
     const double blocks = std::floor(std::max(steps, 0.0) / (2.0 * dwell));
-    if (!(blocks >= kLeastBlocks)) continue;
+    if (!(blocks >= kLeastBlocks) || (long_units && dwell == kDwellSteps)) continue;
     terms.steps = dwell;
     terms.blocks = static_cast<uint32_t>(std::min<double>(blocks, kMostBlocks));
-    if (dwell != kDwellSteps || terms.blocks != kMostBlocks) {
+    if ((dwell != kDwellSteps && !long_units) || terms.blocks != kMostBlocks) {
       terms.cut = "cut to at most " + Counted(terms.blocks, "block") + " of twice " +
                   Counted(dwell, "step") + " by what was left to spend";
     }

@@ -50,8 +50,11 @@ void Tuning::State::StartDwelling(Session& s, const Race& proof, SettlementKind 
   if (s.ready.tune_until > Nanos(0)) window = std::min(window, s.ready.tune_until);
   const double steps = s.ready.tune_until_steps > 0 ? static_cast<double>(s.ready.tune_until_steps)
                                                     : std::numeric_limits<double>::max();
+  const UnitShape unit = s.units.Shape(false);
+  const auto unit_steps = static_cast<double>(unit.steps());
   DwellTerms terms =
-      DwellsWithin(s.step_ns, left * static_cast<double>(window.count()), left * steps);
+      DwellsWithin(unit_steps * s.step_ns, left * static_cast<double>(window.count()),
+                   left * steps / unit_steps, unit.timed > 1);
   terms.suspected = campaign_.dwell_failed;
   // Wins that are replicated by chance of their noise look larger than they are.
   const double claimed = std::max(proof.terms().delta0, proof.Estimate() - proof.StandardError());
@@ -79,9 +82,14 @@ bool Tuning::State::DwellStep(Session& s) {
   const bool challenger = dwelling.challenger_first != dwelling.first.has_value();
   const VariantId plan = challenger ? *variant : kDefaultVariant;
   // All steps of the block may run on the slower plan.
-  const double lost = plan == s.in_use ? 0 : terms.steps * std::max(0.0, campaign_.gain) * s.step_ns;
+  const auto steps = static_cast<double>(terms.steps * s.units.Shape(false).steps());
+  const double lost = plan == s.in_use ? 0 : steps * std::max(0.0, campaign_.gain) * s.step_ns;
   const double drains = LeaseNs(s, terms.steps / 2, false, false);
-  if (!Affords(s, lost + drains, 2 * (lost + drains))) return false;
+  if (!Fits(s, lost + drains)) {
+    // What is replicated does not wait for the rest of its check.
+    EndDwelling(s, "long dwells were cut short: " + BudgetNote(s));
+    return true;
+  }
   IssueLease(s, LeasePurpose::kDwell, plan, plan, terms.steps / 2, false);
   return false;
 }
@@ -117,7 +125,8 @@ void Tuning::State::TakeDwell(Session& s, const Outstanding& lease,
   // Steps of the slower plan against the one in use, as everywhere in the accounts.
   const double in_use = s.in_use == kDefaultVariant ? block.champion_ns : block.challenger_ns;
   const double other = s.in_use == kDefaultVariant ? block.challenger_ns : block.champion_ns;
-  const double excess = (other - in_use) * dwelling.test.terms().steps;
+  const double excess = (other - in_use) * dwelling.test.terms().steps *
+                        static_cast<double>(s.units.Shape(false).steps());
   const Plan plan = s.in_use == kDefaultVariant ? dwelling.proof.challenger() : Plan{};
   s.budget.Spend(s.ledger.AddExcess(plan, excess));
   campaign_.ledger.AddExcess(plan, excess);
@@ -143,6 +152,8 @@ void Tuning::State::EndDwelling(Session& s, std::string cut) {
     const std::vector<double> scales(test.ratios().size(), s.discard.scale());
     record.effect = ConfidenceInterval(test.ratios(), scales, config_.alpha);
   }
+  record.warm_steps = s.units.Shape(false).warm;
+  record.timed_steps = s.units.Shape(false).timed;
   record.started = dwelling.started;
   record.ended = now_;
   Emit(KeepRace{record});

@@ -146,7 +146,7 @@ TEST(Codec, RefusesAnotherVersionAndSaysTheNextMove) {
   EXPECT_NE(error.find("release that wrote it"), std::string::npos);
   // Version 1 knew no checks of earlier processes: a log of it would be decided otherwise.
   EXPECT_FALSE(DecodeEvent("1 tick at=1", &error).has_value());
-  EXPECT_NE(error.find("another version than 3"), std::string::npos) << error;
+  EXPECT_NE(error.find("another version than 4"), std::string::npos) << error;
 }
 
 TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {

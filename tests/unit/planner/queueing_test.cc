@@ -43,14 +43,20 @@ std::vector<RunPairs> LeasesOf(const sim::Host& host) {
 
 bool IsNoise(const RunPairs& lease) { return lease.champion == lease.challenger; }
 
+// The latest race that settles by; long dwells come after it.
+const RaceRecord& LastReplication(const sim::Host& host) {
+  const auto& races = host.races();
+  return *std::find_if(races.rbegin(), races.rend(),
+                       [](const auto& race) { return race.kind == RaceKind::kReplication; });
+}
+
 // The good plan is settled and its saving is what it is in the long run.
 void ExpectTruth(const sim::Host& host) {
   ASSERT_TRUE(host.settlement().has_value());
   ASSERT_FALSE(host.settlement()->plan.empty());
   EXPECT_EQ(host.settlement()->plan.front(), kGood);
   EXPECT_NEAR(host.settlement()->gain.estimate, kTrueSaving, 0.1 * kTrueSaving);
-  const RaceRecord& last = host.races().back();
-  EXPECT_EQ(last.kind, RaceKind::kReplication);
+  const RaceRecord& last = LastReplication(host);
   EXPECT_GE(last.timed_steps, 8u);
   EXPECT_EQ(last.warm_steps, 4u);
 }
@@ -104,6 +110,7 @@ TEST(Queueing, StartsItsRacesAfreshWhereAHostBeginsToRunAhead) {
     ExpectTruth(host);
     uint32_t longest = 1;
     for (const RaceRecord& race : host.races()) {
+      if (race.kind == RaceKind::kDwell) continue;  // by those of the search
       EXPECT_GE(race.timed_steps, longest) << "units became shorter again";
       longest = race.timed_steps;
       const bool short_ones = race.reason.find("units were too short") != std::string::npos;
@@ -169,7 +176,7 @@ TEST(Queueing, SettlesByLongerUnitsWhereTheirEndsCouldPassForAGain) {
   EXPECT_EQ(host.settlement()->kind, SettlementKind::kInJob);
   // A tenth of a step in sixteen is left of it, and in eight was twice that.
   EXPECT_NEAR(host.settlement()->gain.estimate, 0.02 + 0.1 / 16, 0.003);
-  EXPECT_EQ(host.races().back().timed_steps, 16u);
+  EXPECT_EQ(LastReplication(host).timed_steps, 16u);
   const auto search = std::find_if(host.races().begin(), host.races().end(), [](const auto& race) {
     return race.kind == RaceKind::kSearch && race.outcome == RaceOutcome::kWon;
   });
@@ -213,7 +220,9 @@ TEST(Queueing, CountsRegretByEveryStepThatAUnitRan) {
     sum.true_regret += cost.true_regret;
     EXPECT_LE(cost.drain, cost.waits * 1.001) << seed;
   }
-  EXPECT_LT(sum.regret, 1.4 * sum.true_regret);
+  // Of each plan the noise of its few pairs counts where it makes a loss of it, so it is told too
+  // large; a step in ten that was left out would tell a tenth.
+  EXPECT_LT(sum.regret, 1.6 * sum.true_regret);
   EXPECT_GT(sum.regret, sum.true_regret / 1.4);
 }
 

@@ -54,6 +54,7 @@ TEST(Tuning, ShowsTheSavingOfAStepWhileItSearches) {
     if (std::holds_alternative<Settle>(action)) break;
     if (const auto* race = std::get_if<KeepRace>(&action)) {
       const RaceRecord& record = race->record;
+      if (record.kind == RaceKind::kDwell) continue;  // it vetoes and tells no gain
       const bool confirms = record.kind != RaceKind::kSearch && record.outcome == RaceOutcome::kWon;
       tells = confirms ? &record : nullptr;
     }
@@ -348,10 +349,11 @@ TEST(Tuning, ObservesAndForecastsWithoutADirective) {
   ASSERT_TRUE(host.forecast().has_value());
   EXPECT_NE(host.forecast()->based_on.find("without pairs"), std::string::npos);
   EXPECT_EQ(std::get<ReportProgress>(host.actions().back()).forecast, *host.forecast());
-  // No finer than what pairs would tell, and the same space.
+  // No finer than what pairs would tell, and the same space. Where noise looks louder each plan gets
+  // more pairs, and plans are fewer by a seventh.
   sim::Host tuned(&table, {}, {}, {}, 9);
   tuned.RunUntilEnd(tuned.Attach("job"), 20000);
-  EXPECT_GE(host.forecast()->builds, tuned.forecast()->builds);
+  EXPECT_GE(6 * host.forecast()->builds, 5 * tuned.forecast()->builds);
   EXPECT_GE(host.forecast()->resolvable, tuned.forecast()->resolvable);
   EXPECT_LT(host.forecast()->window, 20 * tuned.forecast()->window);
 }
