@@ -21,8 +21,8 @@ struct DwellTerms {
   bool suspected = false;  // an earlier win was not there in dwells: now it has to be seen
 };
 
-// As much of 8 blocks of twice 64 steps as fits into what may be spent. `long_units`: what is counted
-// here as steps are units of several steps, and half as many are a dwell.
+// As much of 8 blocks of twice 64 steps as fits into what may be spent. `long_units`: what is
+// counted here as steps are units of several steps, and half as many are a dwell.
 DwellTerms DwellsWithin(double step_ns, double budget_ns, double budget_steps,
                         bool long_units = false);
 

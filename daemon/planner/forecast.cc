@@ -98,8 +98,7 @@ ForecastRecord MakeForecast(const Surroundings& here, const SearchProfile& profi
   const double steps = here.unit_steps * effort.steps;
   double window = steps * here.step_ns + effort.plans * (here.build_ns + here.probe_ns);
   window = std::min(window, here.window_ns > 0 ? here.window_ns : kLongestNs);
-  const double regret =
-      here.unit_steps * RegretSteps(here, profile, effort.plans) * here.step_ns;
+  const double regret = here.unit_steps * RegretSteps(here, profile, effort.plans) * here.step_ns;
   const double fits = PartThatFits(here, window, steps);
   const double cost = effort.plans * (here.build_ns + here.probe_ns) + regret;
   const bool dear = here.budget_ns >= 0 && fits * cost > here.budget_ns;

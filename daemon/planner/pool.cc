@@ -191,7 +191,8 @@ bool Tuning::State::SameAsLead(Session& s, const Plan& plan) {
 
 void Tuning::State::GivePairs(Session& s, const Race& race) {
   if (HoldsBack(s, race)) return;
-  const VariantId champion = *Proven(s, race.champion()), challenger = *Proven(s, race.challenger());
+  const VariantId champion = *Proven(s, race.champion()),
+                  challenger = *Proven(s, race.challenger());
   const uint32_t pairs = LeasePairs(race);
   const bool discard = race.terms().discard;
   // The exploring job waits for its budget; one that helps gives what it can.

@@ -40,7 +40,7 @@ struct SearchProfile {
   bool too_noisy =
       false;            // what can be resolved is too coarse for "nothing is faster" to mean much
   uint32_t quiet = 60;  // proposals in a row equal to the champion
-  uint32_t patience = 150;  // turns without an accepted plan
+  uint32_t patience = 150;   // turns without an accepted plan
   uint32_t most_builds = 0;  // by the configuration, whatever they cost; 0: no limit
   // Of one process, the rebuild of a champion included; 0: no limit. With a limit each build is
   // chosen by what it is expected to bring (prospect.h) and has to pay for itself.

@@ -153,8 +153,8 @@ struct Session {
 
   std::optional<Race> race;
   std::optional<Helping> helping;
-  RaceId sat_out = 0;   // the race that it takes no part in any more
-  bool silent = false;  // leases for others ran out: it is asked again when its own turn comes
+  RaceId sat_out = 0;       // the race that it takes no part in any more
+  bool silent = false;      // leases for others ran out: it is asked again when its own turn comes
   bool race_again = false;  // it ended because its units were too short: it is run afresh
   std::optional<Serving> serving;
   std::optional<Burst> burst;

@@ -49,7 +49,8 @@ inline constexpr Table kProbeTable{
     "prediction_disagreements,own_max_rel,allowed_max_rel,worst_tensor,digest_default,"
     "digest_variant"};
 inline constexpr Table kRaceTable{
-    "race", "id",
+    "race",
+    "id",
     "tuning,race,kind,session,champion,challenger,outcome,reason,alpha,beta,delta0,delta1,"
     "log_e_accept,log_e_drop,effect_estimate,effect_low,effect_high,opened_at_ns,closed_at_ns,"
     "pair_count,champion_p10_ns,champion_p50_ns,champion_p90_ns,challenger_p10_ns,"

@@ -36,7 +36,7 @@ void RemembersSearches(Store& store) {
 }
 
 TEST(EarlierSearches, OfTheUserAreRememberedByTheStoreInMemory) {
-  MemoryStore store({});
+  MemoryStore store;
   RemembersSearches(store);
 }
 

@@ -349,8 +349,8 @@ TEST(Tuning, ObservesAndForecastsWithoutADirective) {
   ASSERT_TRUE(host.forecast().has_value());
   EXPECT_NE(host.forecast()->based_on.find("without pairs"), std::string::npos);
   EXPECT_EQ(std::get<ReportProgress>(host.actions().back()).forecast, *host.forecast());
-  // No finer than what pairs would tell, and the same space. Where noise looks louder each plan gets
-  // more pairs, and plans are fewer by a seventh.
+  // No finer than what pairs would tell, and the same space. Where noise looks louder each plan
+  // gets more pairs, and plans are fewer by a seventh.
   sim::Host tuned(&table, {}, {}, {}, 9);
   tuned.RunUntilEnd(tuned.Attach("job"), 20000);
   EXPECT_GE(6 * host.forecast()->builds, 5 * tuned.forecast()->builds);

@@ -319,15 +319,15 @@ INSTANTIATE_TEST_SUITE_P(
                       "race DROP COLUMN warm_steps", "outcome DROP COLUMN budget_allowed_ns",
                       "outcome DROP COLUMN budget_spent_ns"},
                      7},
-        EarlierStore{3,
-                     {"race DROP COLUMN timed_steps", "race DROP COLUMN warm_steps",
-                      "outcome DROP COLUMN budget_allowed_ns",
-                      "outcome DROP COLUMN budget_spent_ns"},
-                     7},
-        EarlierStore{4,
-                     {"outcome DROP COLUMN budget_allowed_ns",
-                      "outcome DROP COLUMN budget_spent_ns"},
-                     7}));
+        EarlierStore{
+            3,
+            {"race DROP COLUMN timed_steps", "race DROP COLUMN warm_steps",
+             "outcome DROP COLUMN budget_allowed_ns", "outcome DROP COLUMN budget_spent_ns"},
+            7},
+        EarlierStore{
+            4,
+            {"outcome DROP COLUMN budget_allowed_ns", "outcome DROP COLUMN budget_spent_ns"},
+            7}));
 
 TEST(Migrate, TakesEachStepOnceAndCopiesBeforeTheFirstOfAStoreWithData) {
   auto db = *Connection::Open(":memory:", Access::kReadWrite);
