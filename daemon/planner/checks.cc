@@ -74,7 +74,7 @@ bool Tuning::State::BurstStep(Session& s) {
     s.probe_timer = AfterOk(s.probe_timer);
     return false;
   }
-  if (tails_[burst.plan].Vetoes(SettledRatio())) {
+  if (tails_[burst.plan].Vetoes(SettledRatio(), kTailDemotes)) {
     search_.GiveUp(burst.plan);
     EndBurst(s, RaceOutcome::kWon, tails_[burst.plan].Story());
     return false;

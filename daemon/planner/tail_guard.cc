@@ -46,8 +46,8 @@ double TailGuard::LogE() const {
   return top + std::log(sum / static_cast<double>(log_.size()));
 }
 
-bool TailGuard::Vetoes(double typical) const {
-  if (LogE() < std::log(kTailProof)) return false;
+bool TailGuard::Vetoes(double typical, double proof) const {
+  if (LogE() < std::log(proof)) return false;
   return excess_ >= -std::expm1(-typical) * static_cast<double>(pairs_);
 }
 

@@ -15,6 +15,9 @@
 namespace blazed::planner {
 
 inline constexpr double kTailProof = 20;
+// Of a settled plan, which is looked at again and again for as long as it serves: as much as the
+// drift detector asks for.
+inline constexpr double kTailDemotes = 2000;
 inline constexpr double kTailScales = 8;  // between two steps of one pair; noise alone never is
 
 // What every reason begins with that the guard gives.
@@ -28,7 +31,7 @@ class TailGuard {
 
   double LogE() const;
   // Its slow steps are its own, and on average they cost what it saves on a typical step or more.
-  bool Vetoes(double typical) const;
+  bool Vetoes(double typical, double proof = kTailProof) const;
   std::string Story() const;
   uint64_t pairs() const { return pairs_; }
 
