@@ -236,7 +236,9 @@ Json PairsByUse(const Reader::SessionStory& story, const planner::CostRecord& co
   uint64_t races = 0, search = 0, verification = 0, replication = 0, sham = 0;
   for (const storage::StoredRace& race : story.races) {
     if (race.record.session != story.session.id) continue;
+    // Checks of what serves are in no search's costs; pairs of long dwells are among its noise.
     if (race.record.kind == planner::RaceKind::kDrift) continue;
+    if (race.record.kind == planner::RaceKind::kDwell) continue;
     ++races;
     if (race.record.kind == planner::RaceKind::kSearch) search += race.pair_count;
     if (race.record.kind == planner::RaceKind::kVerification) verification += race.pair_count;

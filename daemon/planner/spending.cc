@@ -1,7 +1,7 @@
 // What exploring may still cost this job: every directive is paid from its session's budget. An
 // empty one pauses the search, which costs nothing, and the job runs on the plan in use.
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <limits>
 
 #include "daemon/planner/tuning_state.h"
@@ -18,8 +18,10 @@ constexpr uint32_t kReplicationPairs = 100;  // of a gain near 1 %; a large one 
 
 std::string SecondsText(Nanos span) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%.1f s", static_cast<double>(span.count()) / 1e9);
-  return text;
+  const double seconds = static_cast<double>(span.count()) / 1e9;
+  // Not printf: its point depends on the locale of the process.
+  const auto end = std::to_chars(text, text + sizeof(text), seconds, std::chars_format::fixed, 1);
+  return std::string(text, end.ptr) + " s";
 }
 
 }  // namespace

@@ -267,6 +267,9 @@ TEST(Report, NamesWhatEveryPairWasFor) {
   EXPECT_EQ(sum, 600 + 40);
   story.races.push_back(RaceOf(1, planner::RaceKind::kSham, planner::RaceOutcome::kLost, {}, {}));
   story.races.back().pair_count = 24;
+  story.races.push_back(RaceOf(2, planner::RaceKind::kDwell, planner::RaceOutcome::kWon, {}, {}));
+  story.races.back().pair_count = 8;  // blocks, in no race's count
+  story.outcome->record.cost.races = 2;
   EXPECT_EQ(JobReport(story)["pairs_by_use"]["sham_races"], 24);
   EXPECT_EQ(JobReport(story)["pairs_by_use"]["proposals"], uses["proposals"].get<int64_t>() - 24);
   story.outcome->record.cost.search_pairs = 1;

@@ -1,11 +1,14 @@
 // Steps of a schema, one after another.
 #include "absl/status/status.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/migrations.h"
 
 namespace blazed::storage {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(Migrate, TakesEachStepOnceAndCopiesBeforeTheFirstOfAStoreWithData) {
   auto db = *Connection::Open(":memory:", Access::kReadWrite);
