@@ -81,7 +81,12 @@ bool Tuning::State::BurstStep(Session& s) {
   }
   switch (detector_.state()) {
     case DriftDetector::State::kRunning:
-      LeaseBurst(s);
+      // A host that flags everything must not be checked for ever; as in a race.
+      if (burst.pairs.size() >= 2 * DriftDetector::kBurstPairs) {
+        EndBurst(s, RaceOutcome::kUndecided, "most of its pairs were left out");
+      } else {
+        LeaseBurst(s);
+      }
       return false;
     case DriftDetector::State::kDemote:
       EndBurst(s, RaceOutcome::kWon, "the fallback is the faster one by now");
@@ -150,9 +155,8 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   record.pairs = s.burst->pairs;
   record.warm_steps = s.units.Shape(true).warm;
   record.timed_steps = s.units.Shape(true).timed;
-  if (!s.burst->ratios.empty()) {
-    record.effect = ConfidenceInterval(s.burst->ratios, s.burst->scales, config_.alpha);
-  }
+  // Without a counted pair nothing is refuted, so both ends are open, as in a race.
+  record.effect = ConfidenceInterval(s.burst->ratios, s.burst->scales, config_.alpha);
   record.started = s.burst->started;
   record.ended = now_;
   const bool alarmed = s.burst->alarmed;

@@ -83,6 +83,23 @@ TEST(Service, ChecksWithWarmStepsOnlyWhereCarryOverWasSeen) {
   }
 }
 
+TEST(Service, ACheckWithoutACountedPairBoundsNothing) {
+  Settled job(4);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.bend = [](EventBody& body) {
+    if (auto* done = std::get_if<LeaseDone>(&body)) {
+      for (UnitTime& unit : done->units) unit.flags |= kUnitCheckpoint;
+    }
+    return true;
+  };
+  job.host.Serve(job.session, 3000);
+  const RaceRecord& check = job.host.races().back();
+  ASSERT_EQ(check.kind, RaceKind::kDrift);
+  EXPECT_FALSE(check.pairs.empty());
+  EXPECT_LT(check.effect.low, -1);
+  EXPECT_GT(check.effect.high, 1);
+}
+
 TEST(Service, DemotesAPlanThatBecameSlowerAndSearchesAgain) {
   Settled job(3);
   job.live.SetCost(1, 1, 0.03);
