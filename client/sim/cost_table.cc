@@ -62,10 +62,8 @@ CostTable::CostTable(const std::vector<uint32_t>& options, std::map<Plan, Listed
     : listed_(std::move(listed)) {
   spec_.name = "listed";
   spec_.fingerprint = DigestOf(listed_.size(), 2);
-  for (uint32_t count : options) {
-    AddDecision(DecisionKind::kChoice, count);
-    spec_.decisions.back().graph = 0;  // how the whole step runs
-  }
+  for (uint32_t count : options) AddDecision(DecisionKind::kChoice, count);
+  if (!options.empty()) spec_.decisions.front().graph = 0;
 }
 
 CostTable::CostTable(const TableSettings& settings, uint64_t seed) {

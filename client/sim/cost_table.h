@@ -32,7 +32,8 @@ class CostTable {
   CostTable(const TableSettings& settings, uint64_t seed);
   // One cost for each decision's option 1, in log step time; no interactions.
   explicit CostTable(const std::vector<double>& option_costs);
-  // Choices of so many options each, and every plan of theirs listed.
+  // Choices of so many options each, the first one of the whole step, and every plan of theirs
+  // listed.
   CostTable(const std::vector<uint32_t>& options, std::map<planner::Plan, ListedPlan> listed);
 
   const planner::WorkloadSpec& spec() const { return spec_; }

@@ -16,29 +16,25 @@ constexpr double kEqualSd = 1e-4;
 // The spread between processes is that of a plan: of one with so many changes.
 constexpr double kChangesOfAPlan = 4;
 
+Surrogate Unlearned(const Space* space, const SurrogatePrior& prior) {
+  return {space, prior, PriorWeights(*space, prior.sd)};
+}
+
 }  // namespace
 
 Search::Search(const Space* space, SearchProfile profile, SearchKind kind)
-    : space_(space), profile_(profile), surrogate_(space, profile.prior) {
+    : space_(space), profile_(profile), surrogate_(Unlearned(space, profile.prior)) {
   if (Listing::Fits(*space, kind)) listing_.emplace(space, kind);
 }
 
 void Search::Reset() {
-  surrogate_ = Surrogate(space_, profile_.prior);
+  surrogate_ = Unlearned(space_, profile_.prior);
   if (listing_) listing_->Reset();
   raced_.clear();
   quiet_ = 0;
   turns_since_accept_ = 0;
 }
 
-// Where builds are dear what belongs to the whole step comes first. A prior can follow that only
-// until something was learned under another one.
-void Search::SetProfile(const SearchProfile& profile) {
-  const bool dear = profile.max_builds > 0 && profile_.max_builds == 0;
-  profile_ = profile;
-  if (!dear || learned_ || space_->size() == 0) return;
-  surrogate_ = Surrogate(space_, profile.prior, PriorWeights(*space_, profile.prior.sd));
-}
 
 void Search::NextProcess(double spread) {
   surrogate_.Widen(spread / std::sqrt(kChangesOfAPlan));
@@ -47,7 +43,6 @@ void Search::NextProcess(double spread) {
 
 bool Search::Restore(const std::vector<uint8_t>& bytes) {
   if (bytes.empty() || !surrogate_.Restore(bytes)) return false;
-  learned_ = true;
   return true;
 }
 
@@ -187,7 +182,6 @@ bool Search::Exhausted(const Plan& champion, std::string* why) const {
 
 double Search::Learn(const Plan& champion, const Plan& challenger, double ratio, double scale,
                      size_t pairs) {
-  learned_ = true;
   NoteTried(challenger);
   const Contrast contrast =
       surrogate_.Between(space_->Encode(champion), space_->Encode(challenger));
@@ -199,7 +193,6 @@ double Search::Learn(const Plan& champion, const Plan& challenger, double ratio,
 }
 
 void Search::LearnEqual(const Plan& a, const Plan& b) {
-  learned_ = true;
   NoteTried(a);
   surrogate_.Update(surrogate_.Between(space_->Encode(a), space_->Encode(b)), 0,
                     kEqualSd * kEqualSd);

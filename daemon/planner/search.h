@@ -27,7 +27,7 @@ class Search {
 
   const SearchProfile& profile() const { return profile_; }
   // Constants follow what a process measures; what was learned stays.
-  void SetProfile(const SearchProfile& profile);
+  void SetProfile(const SearchProfile& profile) { profile_ = profile; }
   const Surrogate& surrogate() const { return surrogate_; }
 
   // Builds are dear, and the surrogate chooses them one by one.
@@ -91,7 +91,6 @@ class Search {
   std::map<std::pair<Plan, Plan>, uint32_t> raced_;
   uint32_t quiet_ = 0;
   uint32_t turns_since_accept_ = 0;
-  bool learned_ = false;
 };
 
 }  // namespace blazed::planner
