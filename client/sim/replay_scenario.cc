@@ -150,7 +150,7 @@ Scenario ReplayScenario() {
        {"worse", "share of runs whose plan in use is slower than the default"},
        {"forecast_hits", "share of runs whose window is within a factor of two of its forecast"}},
       {{"accepted", Sense::kAtMost, 0.05, {{"win", 0.0}, {"delta0", 0.0}}, true},
-       {"accepted", Sense::kAtMost, 0.01, {{"win", 0.0}, {"delta0", 0.0025}}, false},
+       {"accepted", Sense::kAtMost, 0.05, {{"win", 0.0}, {"delta0", 0.0025}}, true},
        {"median_steps", Sense::kAtMost, 600, {{"win", 0.01}, {"data", kQuietAttention}}, false},
        {"median_steps", Sense::kAtMost, 70, {{"win", 0.01}, {"data", kQuietMlp}}, false},
        {"accepted", Sense::kAtLeast, 0.5, {{"win", 0.01}, {"data", kQuietAttention}}, false},

@@ -221,6 +221,8 @@ bool Tuning::State::SearchStep(Session& s) {
     if (std::exchange(campaign_.looking, false)) {
       terms.beta = config_.verify_beta;
       terms.discard = true;
+      terms.delta0 = std::max(terms.delta0, config_.delta0);
+      terms.delta1 = std::max(terms.delta1, config_.delta1);
     }
     terms.max_pairs = PairCap(terms.alpha, terms.delta0, terms.delta1,
                               s.ring(terms.discard).scale(), config_.max_pairs_per_race);

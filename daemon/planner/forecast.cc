@@ -14,7 +14,7 @@ namespace {
 // within 2 x).
 constexpr double kUsualScale = 0.015;
 constexpr double kPlans = 1.75, kPlansBySize = 1.15, kPlansByScale = 0.35;
-constexpr double kSteps = 155, kStepsBySize = 0.62, kStepsByScale = 0.55;
+constexpr double kSteps = 168, kStepsBySize = 0.62, kStepsByScale = 0.55;
 constexpr double kSettlingSteps = 400;  // races, verification and replication where plans are few
 constexpr double kFewerPlans = 0.85;    // where each gets more pairs
 constexpr double kLongestNs = 9e18;

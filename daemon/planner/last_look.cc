@@ -1,7 +1,8 @@
 // "Nothing is faster" is stored and served to every later process, on the word of a model that has
 // seen few pairs. So before it is settled the plans that speak most against it race the default
 // once, under the terms of a verification: an error of 1 %, and without the first step after a
-// switch, on which a plan may pay for what it saves later.
+// switch, on which a plan may pay for what it saves later. They look for gains that could settle;
+// a finer grain, which some searches have, would take thousands of steps to tell nothing of use.
 #include <algorithm>
 
 #include "daemon/planner/prospect.h"
@@ -17,13 +18,14 @@ constexpr size_t kLooks = 3;
 std::optional<Plan> Tuning::State::LastLook(Session& s) {
   auto& looks = campaign_.looks;
   if (!campaign_.champion.empty() || looks.size() >= kLooks) return std::nullopt;
+  const double least = std::max(search_.profile().delta0, config_.delta0);
   std::optional<Plan> most_likely;
   double most = 0;
   for (const auto& [plan, record] : plans_) {
     if (plan.empty() || record.pairs == 0 || search_.GivenUp(plan) || !Proven(s, plan)) continue;
     if (std::find(looks.begin(), looks.end(), plan) != looks.end()) continue;
     const auto [gain, sd] = search_.Predict(Plan{}, plan);
-    const double brings = ExpectedImprovement(gain - search_.profile().delta0, sd);
+    const double brings = ExpectedImprovement(gain - least, sd);
     if (brings <= most) continue;
     most = brings;
     most_likely = plan;

@@ -35,7 +35,6 @@ void Search::Reset() {
   turns_since_accept_ = 0;
 }
 
-
 void Search::NextProcess(double spread) {
   surrogate_.Widen(spread / std::sqrt(kChangesOfAPlan));
   if (listing_) listing_->NextProcess();

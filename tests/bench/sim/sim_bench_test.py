@@ -43,7 +43,7 @@ class SimBench(unittest.TestCase):
         found = list(doc_tables.findings_of({"rows": [sim_program.standing(result)]}))
         self.assertEqual([finding["standing"] for finding in found], [bar["standing"] for bar in result["bars"]])
         (hits,) = [finding for finding in found if finding["bar"].startswith("forecast_hits")]
-        self.assertEqual((hits["scenario"], hits["row"]), ("search", "boundaries 5, method ours"))
+        self.assertEqual((hits["scenario"], hits["row"]), ("search", "boundaries all sizes, method ours"))
         self.assertRegex(doc_tables.measured_of(hits), r"^\S+ \(\S+ to \S+, n 2\) \[simulated")
         self.assertIn("not run", [finding["standing"] for finding in found])
 
