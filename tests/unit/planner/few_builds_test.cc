@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "client/sim/host.h"
 #include "daemon/planner/prospect.h"
@@ -109,6 +110,27 @@ TEST(FewBuilds, WaitUntilTheJobHasRunLongEnoughForOneToPay) {
   ASSERT_TRUE(host.RunUntilEnd(s, 20000));
   EXPECT_GT(BuildsOf(host), 0u);
   EXPECT_EQ(host.in_use(s), (Plan{{1, 1}}));
+}
+
+// Recorded launch modes moved steps by up to three quarters, so the first build of a job is that
+// one and comes within minutes, where a boundary's would not pay within hours.
+TEST(FewBuilds, TryHowTheStepIsLaunchedLongBeforeABoundaryPays) {
+  std::map<Plan, sim::ListedPlan> listed;
+  uint64_t signature = 0;
+  for (uint32_t launch : {0u, 1u}) {
+    for (uint32_t cut = 0; cut < 12; ++cut) {
+      Plan plan;
+      if (launch > 0) plan.push_back({0, launch});
+      if (cut > 0) plan.push_back({1, cut});
+      listed[plan] = {launch > 0 ? -0.7 : 0.0, ++signature};
+    }
+  }
+  const sim::CostTable table({2, 12}, std::move(listed));
+  sim::Host host(&table, Dear(), {}, {}, 1);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.in_use(s), (Plan{{0, 1}}));
+  EXPECT_LE(BuildsOf(host), 3u) << "it, its rebuild before it settles, and nothing else";
 }
 
 TEST(FewBuilds, AreAtMostTwelveInAProcessAndTheNextOneGoesOn) {
