@@ -40,7 +40,7 @@ bool Engine::Do(Directive& directive) {
     return DoProbe(*probe);
   } else if (const auto* pairs = std::get_if<RunPairs>(&directive.body)) {
     if (answers_.Repeat(DirectiveKind::kRunPairs, pairs->lease_id, send)) return true;
-    acted_order_ = directive.order;
+    acted_order_ = std::max(acted_order_, directive.order);  // an adoption may have overtaken it
     DoRunPairs(*pairs, directive.received_ns);
   } else if (const auto* adopt = std::get_if<Adopt>(&directive.body)) {
     acted_order_ = directive.order;

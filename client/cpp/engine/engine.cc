@@ -133,8 +133,9 @@ void Engine::TakeStand() {
   if (!channel_.TakeStand(order)) return;
   if (order.generation != link_.generation) TakeLink();
   // A lease or adoption that came after it has been followed already: it was answered by them.
-  if (order.generation != link_.generation || order.order < acted_order_) return;
-  stand_order_ = order.order;
+  if (order.generation != link_.generation) return;
+  stand_order_ = order.order;  // also of what an adoption has overtaken in the queue
+  if (order.order < acted_order_) return;
   const bool has_detail = !order.stand.detail.empty();
   StandDown(std::max(order.stand.reason, 1u),
             has_detail ? order.stand.detail : "the daemon asked to go back to the default plan");
@@ -185,25 +186,55 @@ void Engine::EndStep(uint64_t step, uint32_t flags) {
   }
 }
 
+bool Engine::IsVoid(const Directive& directive) const {
+  return directive.order < stand_order_ && IsVoidedByStand(directive.body);
+}
+
 void Engine::Work() {
   while (!lease_.has_value() && !queue_.empty()) {
     Directive& front = queue_.front();
-    if (front.order < stand_order_ && IsVoidedByStand(front.body)) {
+    if (IsVoid(front)) {
       ++refused_;
       queue_.pop_front();
       continue;
     }
     if (IsCostly(front.body)) {
-      if ((worked_ && !BudgetLeft()) || !PaceAllows()) return;
+      if ((worked_ && !BudgetLeft()) || !PaceAllows()) return AdoptAhead();
       if (!worked_) {
         point_start_ns_ = clock_.Now();
         prober_.StartPoint();
       }
       worked_ = true;
     }
-    if (!Do(front)) return;
+    if (!Do(front)) return AdoptAhead();
     queue_.pop_front();
   }
+}
+
+// The front waits for its time or its batches, and no change of plan waits with it: the way back to
+// the default least of all. Adoptions are answered in their order: one that waits for what the
+// front brings is refused where a later one can be followed.
+void Engine::AdoptAhead() {
+  const auto can_follow = [this](const Directive& directive) {
+    const auto* adopt = std::get_if<Adopt>(&directive.body);
+    return adopt != nullptr && !IsVoid(directive) && !WhyNoAdoption(*adopt).has_value();
+  };
+  const auto latest = std::find_if(queue_.rbegin(), queue_.rend(), can_follow);
+  if (latest == queue_.rend()) return;
+  const auto end = latest.base();
+  const auto adoption = [](const Directive& directive) {
+    return std::holds_alternative<Adopt>(directive.body);
+  };
+  const auto adoptions = std::stable_partition(
+      queue_.begin(), end, [&](const Directive& each) { return !adoption(each); });
+  for (auto each = adoptions; each != end; ++each) {
+    if (IsVoid(*each)) {
+      ++refused_;
+    } else {
+      Do(*each);
+    }
+  }
+  queue_.erase(adoptions, end);
 }
 
 bool Engine::BeginLeaseStep(uint64_t step) {

@@ -75,7 +75,9 @@ class Engine {
   void TakeStand();
   void TakeDirectives();
   void Enqueue(Directive&& directive);
+  bool IsVoid(const Directive& directive) const;
   void Work();
+  void AdoptAhead();
   bool BeginLeaseStep(uint64_t step);  // false: the lease ended before the step
   void EndLeaseStep(uint32_t flags);
   void VoidLease(uint32_t variant);

@@ -250,6 +250,94 @@ TEST_F(DirectivesTest, EndlessBuildsKeepToAQuarterOfTheTime) {
   EXPECT_EQ(trained + host.builds * host.build_ns, elapsed);
 }
 
+// Builds so long that no further one may begin yet, with a proven variant 1 in use.
+class PacedTest : public DirectivesTest {
+ protected:
+  void SetUp() override {
+    Start();
+    handle_ = Prove(1, Behaviour::kGood);
+    OrderAdopt(1);
+    host.build_ns = 1000 * kSecond;
+    OrderBuild(2, Behaviour::kAlsoGood);
+    ASSERT_EQ(Step(), handle_);
+    OrderBuild(3, Behaviour::kGood);
+    ASSERT_EQ(Step(), handle_);
+    ASSERT_EQ(host.builds, 2) << "the third waits for its time";
+  }
+  uint64_t handle_ = 0;
+};
+
+TEST_F(PacedTest, TheWayBackToTheDefaultDoesNotWaitForABuild) {
+  OrderProbe(3);
+  OrderAdopt(0);
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(host.builds, 2);
+  EXPECT_EQ(daemon.Sent(v1::ShimMessage::kAdopted).size(), 2u);
+  clock.now += 10'000 * kSecond;
+  Steps(4);
+  EXPECT_EQ(host.builds, 3) << "the build kept its place";
+  EXPECT_EQ(host.probes[host.next_handle - 1], 3);
+}
+
+TEST_F(PacedTest, AnAdoptionOfWhatIsProvenDoesNotWaitForABuild) {
+  OrderAdopt(0);
+  OrderAdopt(1);
+  EXPECT_EQ(Step(), handle_);
+  const auto adopted = daemon.Sent(v1::ShimMessage::kAdopted);
+  ASSERT_EQ(adopted.size(), 3u);
+  EXPECT_EQ(adopted[1].adopted().variant(), 0u) << "in their order";
+  EXPECT_EQ(adopted[2].adopted().variant(), 1u);
+}
+
+TEST_F(PacedTest, AnAdoptionWaitsForTheVariantThatItNames) {
+  OrderProbe(3);
+  OrderAdopt(3);
+  EXPECT_EQ(Step(), handle_);
+  EXPECT_TRUE(daemon.Refusals().empty());
+  clock.now += 10'000 * kSecond;
+  Steps(3);
+  EXPECT_EQ(Step(), host.next_handle - 1);
+  EXPECT_TRUE(daemon.Refusals().empty());
+}
+
+TEST_F(PacedTest, AnAdoptionThatALaterOneOvertookIsRefusedAndNotFollowedBehindIt) {
+  OrderProbe(3);
+  OrderAdopt(3);
+  OrderAdopt(0);
+  EXPECT_EQ(Step(), 0u);
+  EXPECT_EQ(LastRefusal(), v1::REFUSAL_REASON_UNKNOWN_VARIANT);
+  clock.now += 10'000 * kSecond;
+  ran.clear();
+  Steps(5);
+  EXPECT_EQ(ran, std::vector<uint64_t>(5, 0));
+}
+
+TEST_F(PacedTest, AStandVoidsTheLeaseBeforeItAlsoWhereAnAdoptionBehindItWasFollowed) {
+  OrderPairs(77, 0, 1, 4);
+  daemon.holds_stand = true;
+  daemon.OrdersStand(1);
+  OrderAdopt(1);
+  EXPECT_EQ(Step(), handle_);
+  daemon.holds_stand = false;
+  clock.now += 10'000 * kSecond;
+  ran.clear();
+  Steps(6);
+  EXPECT_EQ(ran, std::vector<uint64_t>(6, handle_));
+}
+
+TEST_F(DirectivesTest, AnAdoptionDoesNotWaitForTheBatchesOfAProbe) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderAdopt(1);
+  OrderBuild(2, Behaviour::kAlsoGood);
+  OrderProbe(2);
+  OrderAdopt(0);
+  Steps(1);
+  EXPECT_EQ(ran.back(), 0u) << handle;
+  Steps(3);
+  EXPECT_EQ(host.probes[host.next_handle - 1], 3) << "the probe goes on";
+}
+
 TEST_F(DirectivesTest, ALostDaemonLeavesTheChampionRunning) {
   Start();
   const uint64_t handle = Prove(1, Behaviour::kGood);

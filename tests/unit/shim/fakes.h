@@ -147,7 +147,7 @@ class ScriptedDaemon final : public Channel {
     return true;
   }
   bool TakeStand(StandOrder& stand) override {
-    if (!has_stand_) return false;
+    if (!has_stand_ || holds_stand) return false;
     has_stand_ = false;
     stand = stand_;
     return true;
@@ -210,6 +210,7 @@ class ScriptedDaemon final : public Channel {
   std::vector<v1::ShimMessage> sent;
   std::vector<v1::ShimMessage::BodyCase> woke_for;  // sent with a system call
   std::vector<ServiceWindow> windows;
+  bool holds_stand = false;  // it comes later than what was ordered behind it
 
  private:
   void Attention() {
