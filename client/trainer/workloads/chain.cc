@@ -22,15 +22,20 @@ absl::StatusOr<graph::Graph> BuildChain(const WorkloadOptions& options) {
   const ValueId shift = b.Parameter("shift", row, {});
   const ValueId gate = b.Parameter("gate", row, {Initial::Kind::kConstant, 0.5f});
   const ValueId offset = b.Parameter("offset", row, {});
-  const ValueId scaled = b.Binary(OpKind::kMultiplyRow, x, gain);       // 1
-  const ValueId shifted = b.Binary(OpKind::kAddRow, scaled, shift);     // 2
-  const ValueId bent = b.Unary(OpKind::kTanh, shifted);                 // 3
-  const ValueId product = b.Binary(OpKind::kMultiply, bent, x);         // 4
-  const ValueId sum = b.Binary(OpKind::kAdd, product, shifted);         // 5
-  const ValueId opened = b.Unary(OpKind::kSigmoid, sum);                // 6
-  const ValueId gated = b.Binary(OpKind::kMultiplyRow, opened, gate);   // 7
-  const ValueId mixed = b.Binary(OpKind::kAdd, gated, bent);            // 8
-  const ValueId halved = b.Unary(OpKind::kScale, mixed, 0.5f);          // 9
+  // By the parameter that a stretch begins with, so that no two boundaries bear one name.
+  b.At("gain");
+  const ValueId scaled = b.Binary(OpKind::kMultiplyRow, x, gain);  // 1
+  b.At("shift");
+  const ValueId shifted = b.Binary(OpKind::kAddRow, scaled, shift);  // 2
+  const ValueId bent = b.Unary(OpKind::kTanh, shifted);              // 3
+  const ValueId product = b.Binary(OpKind::kMultiply, bent, x);      // 4
+  const ValueId sum = b.Binary(OpKind::kAdd, product, shifted);      // 5
+  b.At("gate");
+  const ValueId opened = b.Unary(OpKind::kSigmoid, sum);               // 6
+  const ValueId gated = b.Binary(OpKind::kMultiplyRow, opened, gate);  // 7
+  const ValueId mixed = b.Binary(OpKind::kAdd, gated, bent);           // 8
+  const ValueId halved = b.Unary(OpKind::kScale, mixed, 0.5f);         // 9
+  b.At("offset");
   const ValueId smooth = b.Unary(OpKind::kGelu, halved);                // 10
   const ValueId joined = b.Binary(OpKind::kSubtract, smooth, product);  // 11
   const ValueId y = b.Binary(OpKind::kAddRow, joined, offset);          // 12
