@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "blazed_version.h"
+#include "client/flags/checks.h"
 
 namespace blazed::blazectl {
 namespace {
@@ -27,31 +27,9 @@ bool ParseTimeout(const std::string& text, std::optional<absl::Duration>* timeou
   return true;
 }
 
-// Digits only: the library's own check writes a range of hundreds of digits into its sentence.
-CLI::Validator WholeNumber() {
-  return CLI::Validator(
-      [](std::string& text) {
-        uint64_t value = 0;
-        const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
-        if (digits && absl::SimpleAtoi(text, &value)) return std::string();
-        return absl::StrCat("value ", text, " is no whole number from 0 to ", UINT64_MAX);
-      },
-      "");
-}
-
-// A value that is given but empty is most often a shell variable that was never set.
-CLI::Validator NotEmpty() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return std::string(text.empty() ? "the value is empty; leave the flag out or name one"
-                                        : "");
-      },
-      "");
-}
-
 void AddGlobalFlags(CLI::App& app, Options& options) {
   app.add_option("--socket", options.socket, "the daemon's socket: a path or a unix: URI")
-      ->check(NotEmpty())
+      ->check(flags::NotEmpty())
       ->type_name("PATH");
   app.add_flag_callback(
       "--json", [&options] { options.output = Output::kJson; }, "print JSON for programs");
@@ -95,16 +73,16 @@ void AddVerbs(CLI::App& app, Options& options) {
       AddVerb(app, options, Verb::kExplain, "explain", "why this plan, why not that one");
   explain->add_option("workload", options.workload, "fingerprint, its first digits, or a name");
   explain->add_option("--plan", options.plan, "a plan's number; without it the plan in force")
-      ->check(WholeNumber())
+      ->check(flags::WholeNumber())
       ->type_name("N");
 
   CLI::App* watch = AddVerb(app, options, Verb::kWatch, "watch", "events as they happen");
   watch->add_option("workload", options.workload, "fingerprint, its first digits, or a name");
   watch->add_option("--after", options.after, "go on behind this event's number")
-      ->check(WholeNumber())
+      ->check(flags::WholeNumber())
       ->type_name("N");
   watch->add_option("--events", options.events, "end after this many events")
-      ->check(WholeNumber())
+      ->check(flags::WholeNumber())
       ->type_name("N");
 
   CLI::App* health =

@@ -2,11 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "blazed_version.h"
 #include "client/trainer/terminal.h"
 
@@ -50,24 +47,10 @@ int PrintEnding(absl::string_view program, const Ending& ending) {
 
 CLI::Option* AddCount(CLI::App& app, const std::string& flag, uint64_t* target,
                       const std::string& help) {
-  const CLI::Validator whole(
-      [](std::string& text) {
-        uint64_t value = 0;
-        const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
-        if (digits && absl::SimpleAtoi(text, &value)) return std::string();
-        return absl::StrCat("value ", text, " is no whole number from 0 to ", UINT64_MAX);
-      },
-      "");
-  return app.add_option(flag, *target, help)->check(whole)->type_name("N")->capture_default_str();
-}
-
-CLI::Validator NotEmpty() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return std::string(text.empty() ? "the value is empty; leave the flag out or name one"
-                                        : "");
-      },
-      "");
+  return app.add_option(flag, *target, help)
+      ->check(flags::WholeNumber())
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 }  // namespace blazed::trainer

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "client/flags/checks.h"
 
 namespace blazed::trainer {
 
@@ -67,9 +68,6 @@ int PrintEnding(absl::string_view program, const Ending& ending);
 // one as the largest.
 CLI::Option* AddCount(CLI::App& app, const std::string& flag, uint64_t* target,
                       const std::string& help);
-
-// A value that is given but empty is most often a shell variable that was never set.
-CLI::Validator NotEmpty();
 
 // A problem with the command line that the parser could not see, worded like its own.
 Ending WrongUsage(const CLI::App& app, std::string sentence);

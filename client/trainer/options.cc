@@ -93,7 +93,7 @@ void AddRun(CLI::App& app, TrainOptions& options) {
       ->type_name("N");
   app.add_option("--text", options.texts,
                  std::string("text to train on, several are joined [") + kDefaultTextFolder + "]")
-      ->check(NotEmpty())
+      ->check(flags::NotEmpty())
       ->type_name("PATH");
   AddCount(app, "--seed", &options.seed, "start of parameters and batches");
 }
@@ -105,12 +105,14 @@ void AddRest(CLI::App& app, TrainOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--report", options.report, "write the report as JSON")
-      ->check(NotEmpty())
+      ->check(flags::NotEmpty())
       ->type_name("FILE.json");
   app.add_option("--socket", options.socket, "the daemon's socket, path or unix: URI")
-      ->check(NotEmpty())
+      ->check(flags::NotEmpty())
       ->type_name("PATH");
-  app.add_option("--job", options.job, "name of the job")->check(NotEmpty())->type_name("ID");
+  app.add_option("--job", options.job, "name of the job")
+      ->check(flags::NotEmpty())
+      ->type_name("ID");
   AddChoice(app, "--role", &options.role, Roles(), "the job's place in a report of two");
 }
 

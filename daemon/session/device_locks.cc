@@ -5,10 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -18,32 +16,6 @@
 
 namespace blazed::session {
 namespace {
-
-// As drivers write it. One GPU in two spellings would have two locks and two lines of turns.
-constexpr std::string_view kForm = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
-
-bool IsUuid(std::string_view text) {
-  if (text.size() != kForm.size()) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool hex = absl::ascii_isxdigit(c) && !absl::ascii_isupper(c);
-    if (kForm[i] == '-' ? c != '-' : !hex) return false;
-  }
-  return true;
-}
-
-// The part of a GPU that drivers before R470 name by numbers: "/1/0". In one spelling too.
-bool IsInstance(std::string_view text) {
-  const size_t second = text.rfind('/');
-  if (text.empty() || text[0] != '/' || second == 0) return false;
-  for (const std::string_view number : {text.substr(1, second - 1), text.substr(second + 1)}) {
-    if (number.empty() || number.size() > 2 || (number.size() > 1 && number[0] == '0')) {
-      return false;
-    }
-    if (number.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  }
-  return true;
-}
 
 bool IsSameFile(int fd, const std::string& path) {
   struct stat open_file {};
@@ -132,19 +104,6 @@ absl::StatusOr<UniqueFd> Lock(const std::string& device, const std::string& path
 }
 
 }  // namespace
-
-bool IsDeviceKey(const std::string& device) {
-  if (device == "cpu") return true;
-  std::string_view rest = device;
-  for (const std::string_view prefix : {"MIG-GPU-", "MIG-", "GPU-"}) {
-    if (rest.substr(0, prefix.size()) != prefix) continue;
-    rest.remove_prefix(prefix.size());
-    const std::string_view behind = rest.substr(std::min(rest.size(), kForm.size()));
-    return IsUuid(rest.substr(0, kForm.size())) &&
-           (behind.empty() || (prefix == "MIG-GPU-" && IsInstance(behind)));
-  }
-  return false;
-}
 
 // What is held, and by how many sessions of whom. Shared with the holds.
 struct DeviceLocks::Table {

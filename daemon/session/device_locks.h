@@ -20,10 +20,6 @@
 
 namespace blazed::session {
 
-// "cpu", "GPU-" or "MIG-" and a UUID of 8-4-4-4-12 lower-case hex digits, or "MIG-GPU-", one and,
-// where it follows, "/" and two numbers: GPU instance and compute instance.
-bool IsDeviceKey(const std::string& device);
-
 // Devices that sessions of one user may hold at a time, and those of all users. A machine of 16
 // GPUs cut into 7 parts each has 112.
 inline constexpr size_t kDevicesPerUser = 112;

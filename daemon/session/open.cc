@@ -5,6 +5,7 @@
 #include "daemon/base/log.h"
 #include "daemon/session/grant.h"
 #include "daemon/session/session_table.h"
+#include "proto/device_name.h"
 
 namespace blazed::session {
 
@@ -16,7 +17,7 @@ void SessionTable::Open(Stream& stream, uint64_t sequence, Hello hello, Done don
     return done(absl::OkStatus());
   }
   loop_.Cancel(std::exchange(stream.patience, 0));
-  if (!IsDeviceKey(hello.device)) {
+  if (!IsDeviceName(hello.device)) {
     return done(absl::InvalidArgumentError(
         absl::StrCat("device \"", hello.device,
                      "\" is neither cpu nor a GPU's UUID as its driver writes it; send one")));

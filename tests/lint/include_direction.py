@@ -13,17 +13,18 @@ ROOMS = {
     "daemon/planner": ["daemon/planner"],
     "daemon/base": ["daemon/base", "daemon/planner/types.h"],
     "storage": ["storage", "daemon/planner", "daemon/base"],
-    "daemon/session": ["daemon/session", "daemon/planner", "daemon/base", "storage"],
+    "daemon/session": ["daemon/session", "daemon/planner", "daemon/base", "storage", "proto/device_name.h"],
     "daemon/config": ["daemon/config", "daemon/base", "daemon/rpc/options.h", "daemon/session/options.h"],
     "daemon/machine": ["daemon/machine", "daemon/base"],
     "daemon/history": ["daemon/history", "daemon/rpc", "daemon/planner", "daemon/base", "storage"],
     "daemon/rpc": ["daemon/rpc", "daemon/session", "daemon/planner", "daemon/base", "storage"],
     "daemon": ["daemon", "storage"],
-    "client/cpp": ["client/cpp", "kernels/equivalence", "kernels/graph/hash128.h", "blazed"],
-    "client/blazectl": ["client/blazectl"],
+    "client/cpp": ["client/cpp", "kernels/equivalence", "kernels/graph/hash128.h", "proto/device_name.h", "blazed"],
+    "client/flags": ["client/flags"],
+    "client/blazectl": ["client/blazectl", "client/flags"],
     "client/examples": ["client/examples", "blazed"],
     "client/sim": ["client/sim", "daemon/planner"],
-    "client/trainer": ["client/trainer", "client/cpp", "kernels", "blazed"],
+    "client/trainer": ["client/trainer", "client/flags", "client/cpp", "kernels", "blazed"],
 }
 PROTO = re.compile(r"\.pb\.h$|^grpc|^google/protobuf|^pb(_\w+)?\.h$")
 GRPC = re.compile(r"^grpc|^google/protobuf|\.grpc\.pb\.h$")

@@ -1,5 +1,5 @@
-// How the daemon knows a device. It keeps a lock and a line of turns by the name, so one device has
-// one spelling; hosts format a UUID as they like.
+// What a host calls its device, in the form of proto/device_name.h: hosts format a UUID as they
+// like.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,7 @@
 
 namespace blazed::shim {
 
-// "cpu", or "GPU-", "MIG-" or "MIG-GPU-" and a UUID of 8-4-4-4-12 lower-case hex digits; behind the
-// last of these "/" and two numbers may follow, its GPU and compute instance. `text` may be in
-// either case. nullopt where it is none of these.
+// `text` may be in either case. nullopt where it names no device.
 std::optional<std::string> DeviceKey(std::string_view text);
 
 }  // namespace blazed::shim

@@ -23,7 +23,7 @@ std::variant<DemoOptions, Ending> ParseDemoCommandLine(int argc, const char* con
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--text", options.texts, "text to train on, several are joined")
-      ->check(NotEmpty())
+      ->check(flags::NotEmpty())
       ->type_name("PATH");
   app.add_option("--contract", options.contract,
                  "how strictly a plan's numbers must agree with the default plan's")
@@ -40,7 +40,7 @@ std::variant<DemoOptions, Ending> ParseDemoCommandLine(int argc, const char* con
       ->type_name("N:FLOAT in [0.2 - 600]")
       ->capture_default_str();
   app.add_option("--report", options.report, "write both jobs' report as JSON")
-      ->check(NotEmpty())
+      ->check(flags::NotEmpty())
       ->type_name("FILE.json");
   app.add_flag("--keep", keep, "keep the daemon's store and log and say where they are");
   Ending ending;

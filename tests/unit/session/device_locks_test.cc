@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_format.h"
 #include "daemon/base/unique_fd.h"
+#include "proto/device_name.h"
 
 namespace blazed::session {
 namespace {
@@ -179,13 +180,13 @@ TEST_F(DeviceLocksTest, AFolderThatIsNotThereIsNotOwned) {
   EXPECT_EQ(locks.held(), 0u);
 }
 
-TEST(DeviceKey, IsCpuOrAUuid) {
-  EXPECT_TRUE(IsDeviceKey("cpu"));
-  EXPECT_TRUE(IsDeviceKey("GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
-  EXPECT_TRUE(IsDeviceKey("MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
-  EXPECT_TRUE(IsDeviceKey("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
-  EXPECT_TRUE(IsDeviceKey("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/11/0"));
-  EXPECT_FALSE(IsDeviceKey("GPU-8F6CD1A5-0b43-9c2a-75c0-6b2b4cbb1a0e"))
+TEST(DeviceName, IsCpuOrAUuid) {
+  EXPECT_TRUE(IsDeviceName("cpu"));
+  EXPECT_TRUE(IsDeviceName("GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  EXPECT_TRUE(IsDeviceName("MIG-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  EXPECT_TRUE(IsDeviceName("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e"));
+  EXPECT_TRUE(IsDeviceName("MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/11/0"));
+  EXPECT_FALSE(IsDeviceName("GPU-8F6CD1A5-0b43-9c2a-75c0-6b2b4cbb1a0e"))
       << "one device has one spelling";
   for (const char* other : {"",
                             "gpu",
@@ -207,7 +208,7 @@ TEST(DeviceKey, IsCpuOrAUuid) {
                             "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/1/0/0",
                             "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/01/0",
                             "MIG-GPU-8f6cd1a5-0b43-9c2a-75c0-6b2b4cbb1a0e/../x"}) {
-    EXPECT_FALSE(IsDeviceKey(other)) << other;
+    EXPECT_FALSE(IsDeviceName(other)) << other;
   }
 }
 
