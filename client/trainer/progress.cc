@@ -28,7 +28,10 @@ std::string SearchText(const ProgressSnapshot& snapshot) {
   std::string text = absl::StrCat(
       Counted(snapshot.candidates, "candidate"), ", ", CountText(snapshot.dropped), " dropped, ",
       Counted(snapshot.races, "race"), ", ", Counted(static_cast<int64_t>(snapshot.pairs), "pair"));
-  if (snapshot.gain > 0) absl::StrAppend(&text, ", saves ", PercentText(snapshot.gain));
+  if (snapshot.gain > 0) {
+    absl::StrAppend(&text, ", saves ", PercentText(snapshot.gain),
+                    snapshot.provisional ? " (provisional)" : "");
+  }
   return text;
 }
 

@@ -26,6 +26,7 @@ struct ProgressSnapshot {
   uint32_t builds = 0;
   uint64_t pairs = 0;
   double gain = 0;
+  bool provisional = false;  // the gain is of the best of many, and not replicated yet
   absl::Duration spent_building;
   absl::Duration spent_probing;
   absl::Duration regret;

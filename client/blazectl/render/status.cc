@@ -51,6 +51,24 @@ std::string Explored(const v1::SessionStatus& session) {
                       DurationText(static_cast<double>(session.budget_allowed_ns())));
 }
 
+// What pairs showed of the best of many looks better than it is until it is replicated.
+std::string Saving(const v1::SessionStatus& session) {
+  if (session.gain() == 0) return "-";
+  const bool final = session.phase() == "settled" || session.phase() == "served";
+  return absl::StrCat(PercentText(session.gain()), final ? "" : " provisional");
+}
+
+// Why a session waits, stands or cannot resolve more.
+std::string Notes(const v1::GetStatusReply& status) {
+  std::string text;
+  for (const v1::SessionStatus& session : status.sessions()) {
+    if (session.note().empty()) continue;
+    absl::StrAppend(&text, text.empty() ? "\n" : "", "session ", session.session(), ": ",
+                    Clean(session.note()), "\n");
+  }
+  return text;
+}
+
 Table Sessions(const v1::GetStatusReply& status) {
   Table table({{"session", Align::kRight, Stretch::kRigid, 0},
                {"job", Align::kLeft, Stretch::kElastic, 0},
@@ -74,8 +92,7 @@ Table Sessions(const v1::GetStatusReply& status) {
          {absl::StrCat(session.candidates())},
          {absl::StrCat(session.dropped())},
          {absl::StrCat(session.search_pairs())},
-         {session.gain() == 0 ? "-" : PercentText(session.gain()),
-          session.gain() > 0 ? Ink::kGood : Ink::kPlain},
+         {Saving(session), session.gain() > 0 ? Ink::kGood : Ink::kPlain},
          {Explored(session)},
          {DurationText(static_cast<double>(session.attached_ns()))},
          {session.host_name()},
@@ -97,7 +114,7 @@ std::string RenderStatus(const v1::GetStatusReply& status, const Screen& screen)
       Store(status, screen));
   if (status.sessions().empty()) return text + "no session is attached\n";
   absl::StrAppend(&text, Counted(static_cast<uint64_t>(status.sessions_size()), "session"),
-                  " attached\n\n", Sessions(status).Render(screen));
+                  " attached\n\n", Sessions(status).Render(screen), Notes(status));
   return text;
 }
 

@@ -26,6 +26,7 @@ ProgressSnapshot SnapshotOf(const blz_status_info& status) {
   out.builds = status.builds;
   out.pairs = status.search_pairs + status.replication_pairs;
   out.gain = status.gain;
+  out.provisional = status.phase != BLZ_PHASE_SETTLED && status.phase != BLZ_PHASE_SERVED;
   out.spent_building = absl::Nanoseconds(status.build_ns);
   out.spent_probing = absl::Nanoseconds(status.probe_ns);
   out.regret = absl::Nanoseconds(status.regret_ns);

@@ -82,16 +82,35 @@ TEST(RenderStatus, ShowsDaemonStoreAndSessions) {
       budget_allowed_ns: 61200000000
     }
   )pb");
-  EXPECT_EQ(
-      RenderStatus(status, {}),
-      "blazed 0.1.0 (0123abcd4567)  up 2 h 5 min, start 7 of this store, 31.5 MiB resident\n"
-      "store   ok  /var/lib/blazed/blazed.db  1.20 MiB, SQLite 3.40.1\n"
-      "1 session attached\n"
-      "\n"
-      "session  job   workload   phase   candidates  dropped  pairs  saves          explored  "
-      "attached  host               user   pid\n"
-      "     12  demo  attention  search           9        4    320  8.0 %  12.3 s of 61.2 s  "
-      "  61.0 s  blaze-train 0.1.0  1000  4711\n");
+  EXPECT_EQ(RenderStatus(status, {}),
+            "blazed 0.1.0 (0123abcd4567)  up 2 h 5 min, start 7 of this store, 31.5 MiB resident\n"
+            "store   ok  /var/lib/blazed/blazed.db  1.20 MiB, SQLite 3.40.1\n"
+            "1 session attached\n"
+            "\n"
+            "session  job   workload   phase   candidates  dropped  pairs              saves       "
+            "   explored  "
+            "attached  host               user   pid\n"
+            "     12  demo  attention  search           9        4    320  8.0 % provisional  12.3 "
+            "s of 61.2 s  "
+            "  61.0 s  blaze-train 0.1.0  1000  4711\n");
+}
+
+TEST(RenderStatus, SaysWhatTheDaemonNotedOfASession) {
+  const auto status = Parse<v1::GetStatusReply>(R"pb(
+    sessions { session: 3 phase: "settled" gain: 0.08 }
+    sessions {
+      session: 4
+      phase: "standing"
+      note: "the settlement could not be kept: database or disk is full"
+    }
+  )pb");
+  const std::string text = RenderStatus(status, {});
+  EXPECT_NE(
+      text.find("\n\nsession 4: the settlement could not be kept: database or disk is full\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("session 3:"), std::string::npos);
+  EXPECT_EQ(text.find("provisional"), std::string::npos) << "what is settled was replicated";
 }
 
 TEST(RenderStatus, ShowsWhyTheStoreIsNotWell) {

@@ -28,6 +28,7 @@ ProgressSnapshot Searching() {
   snapshot.pairs = 1212;
   snapshot.builds = 6;
   snapshot.gain = 0.031;
+  snapshot.provisional = true;
   snapshot.window = absl::Seconds(12);
   snapshot.spent_building = absl::Milliseconds(1200);
   snapshot.forecast_window = absl::Seconds(35);
@@ -47,17 +48,26 @@ struct Screen {
 };
 
 TEST(Progress, SaysStepsLossPhaseCandidatesDroppedRacesTimeForecastAndGain) {
-  EXPECT_EQ(ProgressLine(absl::Seconds(12), Searching()),
-            "       12 s  step 1,240 of at most 6,000, 8.310 ms a step, loss 2.913 | search: 14 "
-            "candidates, "
-            "9 dropped, 4 races, 1,212 pairs, saves 3.1 %, spent 12 s of 35 s forecast");
+  EXPECT_EQ(
+      ProgressLine(absl::Seconds(12), Searching()),
+      "       12 s  step 1,240 of at most 6,000, 8.310 ms a step, loss 2.913 | search: 14 "
+      "candidates, "
+      "9 dropped, 4 races, 1,212 pairs, saves 3.1 % (provisional), spent 12 s of 35 s forecast");
   EXPECT_THAT(
       ProgressLines(absl::Seconds(12), Searching()),
       ElementsAre("training  12 s  step 1,240 of at most 6,000, 8.310 ms a step, loss 2.913",
-                  "tuning    search: 14 candidates, 9 dropped, 4 races, 1,212 pairs, saves 3.1 %",
+                  "tuning    search: 14 candidates, 9 dropped, 4 races, 1,212 pairs, saves 3.1 % "
+                  "(provisional)",
                   "spent     12 s (6 builds 1.2 s, probes 0 ms, regret 0 ms), forecast 35 s and 12 "
                   "builds, resolves 1.1 %, from 32 pairs, cut to the job's own limit",
                   "          "));
+}
+
+TEST(Progress, ASavingThatIsSettledIsNotProvisional) {
+  ProgressSnapshot snapshot = Searching();
+  snapshot.phase = "settled";
+  snapshot.provisional = false;
+  EXPECT_THAT(ProgressLine(absl::Seconds(12), snapshot), HasSubstr("pairs, saves 3.1 %, spent"));
 }
 
 TEST(Progress, OneIsNoPlural) {
