@@ -221,16 +221,24 @@ void Daemon::Parts::WatchSignals() {
   loop.Post([this] { OnSignal(0); });
 }
 
-// Everything the session caused is written first, then read.
+// Everything the session caused is written first, then read. While nothing can be written the
+// report says so, and why.
 void Daemon::Parts::BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
                                 std::function<void(absl::StatusOr<std::string>)> answer) {
+  history::Beside beside;
+  beside.so_far = so_far;
+  beside.not_kept = sessions->WhyNotKept(session);
+  const auto tell = [this, session, beside, folder = config.state_dir,
+                     answer](const absl::Status& written) {
+    if (absl::IsFailedPrecondition(written)) return answer(written);  // nothing is written any more
+    history::Beside told = beside;
+    const std::optional<storage::Outage> outage = writer->outage();
+    if (!written.ok() && outage) told.outage = storage::OutageSentence(*outage, folder);
+    history->Report(session, told, answer);
+  };
   absl::Status taken = writer->Submit(
-      storage::Durability::kSynced, [](storage::Store&) { return absl::OkStatus(); },
-      [this, session, so_far, answer](const absl::Status& written) {
-        if (!written.ok()) return answer(written);
-        history->Report(session, so_far, answer);
-      });
-  if (!taken.ok()) answer(taken);
+      storage::Durability::kSynced, [](storage::Store&) { return absl::OkStatus(); }, tell);
+  if (!taken.ok()) tell(taken);
 }
 
 Daemon::Daemon(Flags flags, Config config)

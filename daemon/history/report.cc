@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "daemon/history/pair_uses.h"
 #include "daemon/history/words.h"
 #include "storage/digest_text.h"
 #include "storage/plan_text.h"
@@ -12,6 +13,7 @@ namespace blazed::history {
 namespace {
 
 using planner::Outcome;
+using planner::RaceKind;
 using planner::SettlementKind;
 using storage::Reader;
 using storage::SessionRow;
@@ -80,9 +82,7 @@ bool FailedItsProof(const Reader::SessionStory& story, const planner::Plan& plan
   });
 }
 
-bool DecidesPlan(planner::RaceKind kind) {
-  return kind != planner::RaceKind::kDrift && kind != planner::RaceKind::kSham;
-}
+bool DecidesPlan(RaceKind kind) { return kind != RaceKind::kDrift && kind != RaceKind::kSham; }
 
 // What a session that settled nothing was left with by its own races. A race for the search is run
 // against the plan in use; one that verifies or replicates a plan is run against the default, and
@@ -96,9 +96,9 @@ planner::Plan PlanLeftByRaces(const Reader::SessionStory& story) {
     const bool undecided = record.outcome == planner::RaceOutcome::kUndecided;
     if (won) {
       in_use = record.challenger;
-    } else if (record.kind == planner::RaceKind::kSearch) {
+    } else if (record.kind == RaceKind::kSearch) {
       in_use = record.champion;
-    } else if (record.kind == planner::RaceKind::kVerification || !undecided) {
+    } else if (record.kind == RaceKind::kVerification || !undecided) {
       in_use = {};
     }
   }
@@ -129,9 +129,9 @@ planner::CostRecord CostOf(const Reader::SessionStory& story, const planner::Cos
   planner::CostRecord cost;
   for (const storage::StoredRace& race : story.races) {
     if (race.record.session != story.session.id) continue;
+    if (!IsOfSearch(race.record.kind)) continue;
     ++cost.races;
-    if (race.record.kind == planner::RaceKind::kDwell) continue;  // blocks of many steps, no pairs
-    const bool replication = race.record.kind == planner::RaceKind::kReplication;
+    const bool replication = race.record.kind == RaceKind::kReplication;
     (replication ? cost.replication_pairs : cost.search_pairs) += race.pair_count;
   }
   return cost;
@@ -202,24 +202,28 @@ Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race
           {"log_ratio", IntervalJson(record.effect)}};
 }
 
-std::string ReasonOf(const Reader::SessionStory& story) {
+std::string ReasonOf(const Reader::SessionStory& story, const Beside& beside) {
   if (story.outcome.has_value()) return story.outcome->record.reason;
+  if (!beside.not_kept.empty()) return beside.not_kept;
   // Why less was granted than asked for is the shim's to say: it is in no row.
   if (story.session.mode == planner::Mode::kObserve) {
     return "the session only observed, so nothing was changed";
   }
   if (story.session.mode != planner::Mode::kTune) return "";
+  if (!beside.outage.empty()) {
+    return "what was measured last is not in this report, because " + beside.outage;
+  }
   return "the search had not ended when this report was made; it goes on with this job or the next "
          "of its kind";
 }
 
-void AddAnswer(const Reader::SessionStory& story, bool served, Json& job) {
+void AddAnswer(const Reader::SessionStory& story, const Beside& beside, bool served, Json& job) {
   const planner::SettlementRecord* basis = Basis(story);
   const planner::Plan plan = FinalPlan(story);
   const bool won = basis != nullptr && basis->kind != SettlementKind::kNoWinner;
   job["settlement"] = basis != nullptr ? Json(Word(basis->kind)) : Json();
   job["served"] = served;
-  job["reason"] = ReasonOf(story);
+  job["reason"] = ReasonOf(story, beside);
   job["plan"] = storage::PlanNames(story.workload.spec, plan);
   job["default_step_ns"] = basis != nullptr ? FiniteOrNull(basis->default_step_ns) : Json();
   job["settled_step_ns"] = basis != nullptr ? FiniteOrNull(basis->settled_step_ns) : Json();
@@ -228,32 +232,17 @@ void AddAnswer(const Reader::SessionStory& story, bool served, Json& job) {
   job["break_even_steps"] = won && !served ? FiniteOrNull(basis->break_even_steps) : Json();
 }
 
-// Every pair of the totals by what it was for. Null where the rows are not those of the costs: of a
-// search that goes on they are as old as the latest progress, they begin again where a settlement
-// was demoted under the session, and outcomes that the store's first schema kept have no noise.
-Json PairsByUse(const Reader::SessionStory& story, const planner::CostRecord& cost) {
-  if (!story.outcome.has_value()) return Json();
-  uint64_t races = 0, search = 0, verification = 0, replication = 0, sham = 0;
-  for (const storage::StoredRace& race : story.races) {
-    if (race.record.session != story.session.id) continue;
-    // Checks of what serves are in no search's costs; pairs of long dwells are among its noise.
-    if (race.record.kind == planner::RaceKind::kDrift) continue;
-    if (race.record.kind == planner::RaceKind::kDwell) continue;
-    ++races;
-    if (race.record.kind == planner::RaceKind::kSearch) search += race.pair_count;
-    if (race.record.kind == planner::RaceKind::kVerification) verification += race.pair_count;
-    if (race.record.kind == planner::RaceKind::kReplication) replication += race.pair_count;
-    if (race.record.kind == planner::RaceKind::kSham) sham += race.pair_count;
+// Every row of `race_list`. `races` counts those of the search: the first four kinds.
+Json RacesByKind(const Reader::SessionStory& story) {
+  Json counts;
+  for (const RaceKind kind : {RaceKind::kSearch, RaceKind::kVerification, RaceKind::kReplication,
+                              RaceKind::kSham, RaceKind::kDwell, RaceKind::kDrift}) {
+    counts[Word(kind)] =
+        std::count_if(story.races.begin(), story.races.end(), [&](const storage::StoredRace& race) {
+          return race.record.session == story.session.id && race.record.kind == kind;
+        });
   }
-  const uint64_t total = cost.search_pairs + cost.replication_pairs;
-  const uint64_t named =
-      search + verification + replication + sham + cost.noise_pairs + cost.late_pairs;
-  const bool first_schema = total > 0 && cost.noise_pairs == 0;
-  if (races != cost.races || first_schema || named > total) return Json();
-  return {{"noise", cost.noise_pairs},        {"proposals", total - named},
-          {"search_races", search},           {"verification_races", verification},
-          {"replication_races", replication}, {"sham_races", sham},
-          {"late", cost.late_pairs}};
+  return counts;
 }
 
 void AddCosts(const planner::CostRecord& cost, Json& job) {
@@ -276,20 +265,21 @@ void AddCosts(const planner::CostRecord& cost, Json& job) {
 
 }  // namespace
 
-Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_far,
-               const std::optional<SessionRow>& founder) {
-  const planner::CostRecord cost = CostOf(story, so_far);
+Json JobReport(const Reader::SessionStory& story, const Beside& beside) {
+  const planner::CostRecord cost = CostOf(story, beside.so_far);
   const std::vector<planner::DecisionSpec>& decisions = story.workload.spec.decisions;
   Json job;
   job["role"] = "";
   job["outcome"] = OutcomeWord(story);
-  AddAnswer(story, IsServed(story, founder), job);
+  const bool served = IsServed(story, beside.founder);
+  AddAnswer(story, beside, served, job);
   job["boundaries"] = std::count_if(decisions.begin(), decisions.end(), [](const auto& decision) {
     return decision.kind == planner::DecisionKind::kBoundary;
   });
   job["decisions"] = decisions.size();
   AddCosts(cost, job);
-  job["pairs_by_use"] = PairsByUse(story, cost);
+  job["races_by_kind"] = RacesByKind(story);
+  job["pairs_by_use"] = PairsByUse(story, cost, beside.given ? *beside.given : OwnRaces(story));
   job["forecast"] = ForecastJson(story, cost);
   job["session"] = story.session.id;
   job["workload_fingerprint"] = storage::DigestToHex(story.workload.spec.fingerprint);
@@ -305,14 +295,13 @@ Json JobReport(const Reader::SessionStory& story, const planner::CostRecord& so_
   return job;
 }
 
-std::string JobReportText(Reader& reader, const Reader::SessionStory& story,
-                          const planner::CostRecord& so_far) {
-  std::optional<SessionRow> founder;
+std::string JobReportText(Reader& reader, const Reader::SessionStory& story, Beside beside) {
   if (const planner::SettlementRecord* basis = Basis(story)) {
     // A row that cannot be read costs the job no more than being told that it was served.
-    if (auto found = reader.Session(basis->session); found.ok()) founder = *std::move(found);
+    if (auto found = reader.Session(basis->session); found.ok()) beside.founder = *std::move(found);
   }
-  return JobReport(story, so_far, founder)
+  beside.given = GivenPairs(reader, story);
+  return JobReport(story, beside)
       .dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 

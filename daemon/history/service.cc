@@ -222,12 +222,12 @@ grpc::ServerUnaryReactor* HistoryService::Explain(grpc::CallbackServerContext* c
   });
 }
 
-void HistoryService::Report(planner::SessionId session, const planner::CostRecord& so_far,
+void HistoryService::Report(planner::SessionId session, const Beside& beside,
                             std::function<void(absl::StatusOr<std::string>)> answer) {
-  const Taken taken = queue_.Add([this, session, so_far, answer] {
+  const Taken taken = queue_.Add([this, session, beside, answer] {
     absl::StatusOr<storage::Reader::SessionStory> story = reader_->Story(session);
     if (!story.ok()) return answer(story.status());
-    answer(JobReportText(*reader_, *story, so_far));
+    answer(JobReportText(*reader_, *story, beside));
   });
   if (taken == Taken::kFull) answer(Busy());
 }

@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "blazed/v1/history.grpc.pb.h"
+#include "daemon/history/report.h"
 #include "daemon/history/status_source.h"
 #include "daemon/history/watch_stream.h"
 #include "daemon/history/work_queue.h"
@@ -40,9 +41,10 @@ class HistoryService final : public v1::History::CallbackService {
   // Ends every watch with UNAVAILABLE and takes no further one; the first step of an orderly stop.
   void StopWatches() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // A session's report, for Tuner.GetReport; `so_far` as in report.h. Runs on a query thread;
-  // `answer` is called exactly once. RESOURCE_EXHAUSTED where too many queries wait.
-  void Report(planner::SessionId session, const planner::CostRecord& so_far,
+  // A session's report, for Tuner.GetReport; `beside` as in report.h, without what the store holds.
+  // Runs on a query thread; `answer` is called exactly once. RESOURCE_EXHAUSTED where too many
+  // queries wait.
+  void Report(planner::SessionId session, const Beside& beside,
               std::function<void(absl::StatusOr<std::string>)> answer);
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,

@@ -139,10 +139,11 @@ void Tuning::State::On(const SettlementFailed& event) {
   if (Session* s = FindSession(owner)) {
     s->role = Role::kFrozen;
     s->in_use = kDefaultVariant;
+    const std::string why = "the settlement could not be kept: " + event.reason;
     // The host drops nothing by itself when it stands down.
-    Emit(Stand{owner, StandReason::kStoreFailed, event.reason});
-    KeepEnd(*s, Outcome::kUndecided, 0, "the store could not keep the settlement: " + event.reason);
-    SetPhase(*s, Phase::kStanding, event.reason);
+    Emit(Stand{owner, StandReason::kStoreFailed, why});
+    KeepEnd(*s, Outcome::kUndecided, 0, why);
+    SetPhase(*s, Phase::kStanding, why);
   }
   explorer_ = 0;
   const auto failed = std::exchange(campaign_.failed_meanwhile, std::nullopt);

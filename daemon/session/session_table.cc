@@ -130,6 +130,13 @@ absl::StatusOr<planner::SessionId> SessionTable::FindByNumber(planner::SessionId
                                           "blazectl status lists those attached"));
 }
 
+std::string SessionTable::WhyNotKept(planner::SessionId id) const {
+  const std::shared_ptr<Session> session = Find(id);
+  if (session == nullptr || !session->standing) return "";
+  const planner::Stand& last = *session->standing;
+  return last.reason == planner::StandReason::kStoreFailed ? last.detail : "";
+}
+
 void SessionTable::Refuse(const Session& session, uint64_t sequence, const std::string& detail) {
   log::Debug("message refused", {{field::kSession, session.id}, {field::kReason, detail}});
   if (session.link) session.link->Send(Refused{sequence, detail});

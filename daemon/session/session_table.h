@@ -75,6 +75,8 @@ class SessionTable final : public Directed {
   // The same by number, for people who read it in a status answer.
   absl::StatusOr<planner::SessionId> FindByNumber(planner::SessionId number,
                                                   const std::string& principal) const;
+  // Why the settlement of an attached session could not be kept; empty where none failed.
+  std::string WhyNotKept(planner::SessionId id) const;
   size_t size() const { return sessions_.size(); }
 
   // ---- operators ----

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/session/directive.h"
@@ -227,7 +228,10 @@ void Tunings::Settled(TuningId tuning, uint64_t request, absl::StatusOr<uint64_t
     Apply(*it->second, 0, planner::SettlementStored{request, *id});
     return;
   }
-  Apply(*it->second, 0, planner::SettlementFailed{request, std::string(id.status().message())});
+  // What the search learned waits for the disk, and a later job settles it in less time.
+  Apply(*it->second, 0,
+        planner::SettlementFailed{
+            request, absl::StrCat(id.status().message(), ", then run the job once more")});
 }
 
 }  // namespace blazed::session

@@ -57,7 +57,7 @@ absl::Status SqliteStatus(int extended_code, const std::string& text) {
       return absl::OkStatus();
     case SQLITE_FULL:
       return absl::ResourceExhaustedError(
-          absl::StrCat(text, ": the disk or the store's size limit is full: free some space"));
+          absl::StrCat(text, ": free some space or raise limits.store_mib"));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::DataLossError(absl::StrCat(text, ": the store is damaged"));

@@ -115,6 +115,7 @@ Json OwnJob(const TrainOptions& options, const workloads::Workload& workload, co
           {"builds", tried ? counters.variants_built : counters.builds},
           {"probes", counters.probes},
           {"races", counters.races},
+          {"races_by_kind", nullptr},
           {"window_s", Seconds(counters.window_ns)},
           {"regret_s", Seconds(counters.regret_ns)},
           {"build_s", Seconds(counters.build_ns)},

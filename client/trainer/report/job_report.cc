@@ -93,6 +93,10 @@ void ReadCosts(const Json& job, JobReport* out) {
   out->builds = Integer(job, "builds");
   out->probes = Integer(job, "probes");
   out->races = Integer(job, "races");
+  if (const Json* kinds = Find(job, "races_by_kind")) {
+    out->dwells = Integer(*kinds, "dwell");
+    out->drift_checks = Integer(*kinds, "drift");
+  }
   out->window_s = Number(job, "window_s");
   out->regret_s = Number(job, "regret_s");
   out->build_s = Number(job, "build_s");

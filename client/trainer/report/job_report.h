@@ -67,6 +67,7 @@ struct JobReport {
   int64_t builds = 0;
   int64_t probes = 0;
   int64_t races = 0;
+  int64_t dwells = 0, drift_checks = 0;  // in the list of races as well, and not among `races`
   double window_s = 0;
   double regret_s = 0;
   double build_s = 0;

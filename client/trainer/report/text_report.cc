@@ -161,11 +161,21 @@ std::string PairUsesText(const PairUses& uses) {
   return absl::StrJoin(parts, ", ");
 }
 
+// What the list of races holds besides those of the search.
+std::string Checks(const JobReport& job) {
+  std::string text;
+  if (job.dwells > 0) {
+    absl::StrAppend(&text, ", ", Counted(job.dwells, "check"), " by long dwells");
+  }
+  if (job.drift_checks > 0) absl::StrAppend(&text, ", ", Counted(job.drift_checks, "drift check"));
+  return text;
+}
+
 std::string Spent(const JobReport& job, int columns) {
   const std::string counts = absl::StrCat(
       Counted(job.search_pairs, "search pair"), ", ",
-      Counted(job.replication_pairs, "replication pair"), ", ", Counted(job.races, "race"), ", ",
-      Counted(job.builds, "build"), ", ", Counted(job.probes, "probe"));
+      Counted(job.replication_pairs, "replication pair"), ", ", Counted(job.races, "race"),
+      Checks(job), ", ", Counted(job.builds, "build"), ", ", Counted(job.probes, "probe"));
   const std::string times =
       absl::StrCat("builds ", SecondsText(job.build_s), ", probes ", SecondsText(job.probe_s),
                    ", drains ", SecondsText(job.drain_s), ", regret ", SecondsText(job.regret_s),
@@ -249,7 +259,7 @@ std::string RenderReport(const Json& report, int columns) {
 std::string RenderComparison(const JobReport& first, const JobReport& second, int columns) {
   const auto row = [columns](absl::string_view label, const std::string& a, const std::string& b) {
     const int cell = std::max(16, (std::max(columns, kNarrowest) - 22) / 2);
-    std::string line = absl::StrCat("  ", Pad(label, 18), Pad(a, cell), Pad(b, cell));
+    std::string line = absl::StrCat("  ", Pad(label, 20), Pad(a, cell), Pad(b, cell));
     absl::StripTrailingAsciiWhitespace(&line);
     return line + "\n";
   };
@@ -274,7 +284,8 @@ std::string RenderComparison(const JobReport& first, const JobReport& second, in
   out += row("builds", CountText(first.builds), CountText(second.builds));
   out += row("window", SecondsText(first.window_s), SecondsText(second.window_s));
   out += row("regret", SecondsText(first.regret_s), SecondsText(second.regret_s));
-  out += row("last step time", StepTimeText(first.median_step_ns),
+  // As each job ran at its end, so the machine's mood is in it: no comparison of plans.
+  out += row("last steps (median)", StepTimeText(first.median_step_ns),
              StepTimeText(second.median_step_ns));
   return out;
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "blazed/v1/history.grpc.pb.h"
+#include "blazed/v1/tuner.grpc.pb.h"
 #include "tests/fakes/health_client.h"
 #include "tests/fakes/private_daemon.h"
 #include "tests/fakes/scripted_shim.h"
@@ -42,6 +43,19 @@ class DaemonStore : public testing::Test {
         v1::History::NewStub(DialDaemon(daemon.socket()))->GetStatus(&context, {}, &reply);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return reply;
+  }
+  static std::string ReportOf(const PrivateDaemon& daemon, uint64_t session) {
+    grpc::ClientContext context;
+    Prepare(&context);
+    v1::GetReportRequest request;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+      request.mutable_session()->push_back(static_cast<char>(session >> shift));
+    }
+    v1::GetReportReply reply;
+    const grpc::Status status =
+        v1::Tuner::NewStub(DialDaemon(daemon.socket()))->GetReport(&context, request, &reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return reply.json();
   }
   static int Settlements(const PrivateDaemon& daemon) {
     grpc::ClientContext context;
@@ -97,6 +111,10 @@ TEST_F(DaemonStore, ASettlementThatCannotBeWrittenIsNotAnnounced) {
     })) << daemon.Log();
     EXPECT_FALSE(shim.result().settled.has_value());
     EXPECT_EQ(shim.result().stand->reason(), v1::STAND_REASON_STORE_FAILED);
+    EXPECT_THAT(ReportOf(daemon, StatusOf(daemon).sessions(0).session()),
+                HasSubstr("\"reason\":\"the settlement could not be kept: "));
+    EXPECT_THAT(StatusOf(daemon).sessions(0).note(),
+                HasSubstr("the settlement could not be kept: "));
     EXPECT_GT(StatusOf(daemon).rows_waiting(), 0u);
     EXPECT_EQ(Settlements(daemon), 0);
     TakeWrites(daemon);

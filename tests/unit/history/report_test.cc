@@ -143,7 +143,9 @@ TEST(Report, AJobThatTheDaemonWasRestartedUnderWasServedByNobody) {
   story.outcome->record = samples::Outcome(2, 1);
   story.outcome->record.outcome = planner::Outcome::kServed;
   const auto served = [&](const std::optional<storage::SessionRow>& by) {
-    const Json job = JobReport(story, {}, by);
+    Beside beside;
+    beside.founder = by;
+    const Json job = JobReport(story, beside);
     EXPECT_EQ(job["served"].get<bool>(), job["break_even_steps"].is_null());
     return job["served"].get<bool>();
   };
@@ -277,6 +279,92 @@ TEST(Report, NamesWhatEveryPairWasFor) {
   EXPECT_TRUE(JobReport(story)["pairs_by_use"].is_null()) << "its races show more";
 }
 
+// One race of session 1 to which session 2 gave 8 of its 20 pairs.
+struct SharedRace {
+  SharedRace() {
+    const auto tuning = samples::PutTuningWithParents(store, samples::Key());
+    EXPECT_TRUE(tuning.ok());
+    planner::RaceRecord race = samples::Race();
+    for (size_t i = 0; i < 8; ++i) race.pairs[i].session = 2;
+    EXPECT_TRUE(store.PutRace(*tuning, race).ok());
+    reader = store.NewReader();
+    story = Settled();
+    story.races = reader->Races({}).value();
+    story.outcome->record.cost.races = 1;
+  }
+  Json UsesOf(planner::SessionId session) {
+    story.session.id = session;
+    Beside beside;
+    beside.given = GivenPairs(*reader, story);
+    return JobReport(story, beside)["pairs_by_use"];
+  }
+  storage::MemoryStore store;
+  std::unique_ptr<storage::Reader> reader;
+  storage::Reader::SessionStory story;
+};
+
+TEST(Report, CountsOnlyAJobsOwnPairsOfARaceThatOthersGaveTo) {
+  SharedRace shared;
+  const Json uses = shared.UsesOf(1);
+  EXPECT_EQ(uses["verification_races"], 12);
+  EXPECT_EQ(uses["noise"].get<int>() + uses["proposals"].get<int>() + uses["late"].get<int>(),
+            600 + 40 - 12);
+  // All of the totals are evidence: what others gave must not make them look too small.
+  planner::CostRecord& cost = shared.story.outcome->record.cost;
+  cost.search_pairs = cost.noise_pairs + cost.late_pairs + 12;
+  cost.replication_pairs = 0;
+  EXPECT_EQ(shared.UsesOf(1)["proposals"], 0);
+}
+
+TEST(Report, CountsWhatAJobGaveToTheRacesOfOthers) {
+  SharedRace shared;
+  shared.story.outcome->record.cost.races = 0;
+  EXPECT_EQ(shared.UsesOf(2)["verification_races"], 8);
+  EXPECT_EQ(shared.UsesOf(3)["verification_races"], 0);
+}
+
+TEST(Report, ARaceWithoutItsRawPairsCountsAsItsOwnSessions) {
+  SharedRace shared;
+  shared.story.races.front().id += 1;
+  EXPECT_EQ(shared.UsesOf(1)["verification_races"], 20);
+  shared.story.outcome->record.cost.races = 0;
+  EXPECT_EQ(shared.UsesOf(2)["verification_races"], 0);
+}
+
+TEST(Report, CountsTheListOfRacesByKind) {
+  storage::Reader::SessionStory story = Settled();
+  story.races.push_back(RaceOf(1, planner::RaceKind::kDwell, planner::RaceOutcome::kWon, {}, {}));
+  story.races.push_back(RaceOf(1, planner::RaceKind::kDrift, planner::RaceOutcome::kWon, {}, {}));
+  story.races.push_back(RaceOf(2, planner::RaceKind::kSearch, planner::RaceOutcome::kWon, {}, {}));
+  story.outcome.reset();
+  const Json job = JobReport(story);
+  EXPECT_EQ(job["races"], 1) << "of the search; its checks are apart";
+  EXPECT_EQ(job["races_by_kind"], Json({{"search", 0},
+                                        {"verification", 1},
+                                        {"replication", 0},
+                                        {"sham", 0},
+                                        {"dwell", 1},
+                                        {"drift", 1}}));
+  int64_t listed = 0;
+  for (const Json& count : job["races_by_kind"]) listed += count.get<int64_t>();
+  EXPECT_EQ(listed, static_cast<int64_t>(job["race_list"].size()));
+}
+
+TEST(Report, SaysWhyASettlementCouldNotBeKept) {
+  storage::Reader::SessionStory story = Settled();
+  story.outcome.reset();  // its row waits for the disk as well
+  story.settlement.reset();
+  Beside beside;
+  beside.outage = "the store cannot be written since noon: free space";
+  EXPECT_EQ(JobReport(story, beside)["reason"],
+            "what was measured last is not in this report, because the store cannot be written "
+            "since noon: free space");
+  beside.not_kept = "the settlement could not be kept: database or disk is full";
+  const Json job = JobReport(story, beside);
+  EXPECT_EQ(job["outcome"], "undecided");
+  EXPECT_EQ(job["reason"], beside.not_kept);
+}
+
 TEST(Report, NamesNoUseOfPairsWhereItsRacesAreNotThoseOfTheCosts) {
   storage::Reader::SessionStory story = Settled();
   planner::CostRecord& cost = story.outcome->record.cost;
@@ -301,10 +389,11 @@ TEST(Report, NamesNoUseOfPairsWhereItsRacesAreNotThoseOfTheCosts) {
 
 TEST(Report, TellsWhatASearchThatGoesOnHasCostSoFar) {
   storage::Reader::SessionStory story = Settled();
-  planner::CostRecord so_far = story.outcome->record.cost;
+  Beside beside;
+  planner::CostRecord& so_far = beside.so_far = story.outcome->record.cost;
   so_far.races = 1;
   story.outcome.reset();
-  const Json job = JobReport(story, so_far);
+  const Json job = JobReport(story, beside);
   EXPECT_EQ(job["outcome"], "undecided");
   EXPECT_THAT(job["reason"].get<std::string>(), HasSubstr("had not ended"));
   EXPECT_EQ(job["search_pairs"], 600);

@@ -300,13 +300,17 @@ TEST(Tuning, TellsNobodyBeforeTheStoreHasIt) {
   const SessionId s = host.Attach("job");
   ASSERT_TRUE(host.RunUntilEnd(s, 50000));
   EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_EQ(host.outcome(s)->reason.rfind("the settlement could not be kept: ", 0), 0u)
+      << host.outcome(s)->reason;
   EXPECT_TRUE(host.in_use(s).empty());
   bool stood = false;
   for (const Action& action : host.actions()) {
     const auto* adopt = std::get_if<Adopt>(&action);
     EXPECT_TRUE(adopt == nullptr || adopt->settlement == 0);
     const auto* stand = std::get_if<Stand>(&action);
-    stood = stood || (stand != nullptr && stand->reason == StandReason::kStoreFailed);
+    if (stand == nullptr || stand->reason != StandReason::kStoreFailed) continue;
+    stood = true;
+    EXPECT_EQ(stand->detail, host.outcome(s)->reason) << "what is said at once is what is kept";
   }
   EXPECT_TRUE(stood);
 }

@@ -63,6 +63,13 @@ TEST(TextReport, ShowsWhatExploringTookOfItsBudget) {
               HasSubstr("\n  budget      3.0 s of 101 s that exploring may cost\n"));
 }
 
+TEST(TextReport, CountsChecksApartFromTheRacesOfTheSearch) {
+  Json job = SampleJob();
+  job["races_by_kind"] = {{"search", 4}, {"replication", 1}, {"dwell", 1}, {"drift", 2}};
+  EXPECT_THAT(RenderReport(SampleReport({job}), 150),
+              HasSubstr("5 races, 1 check by long dwells, 2 drift checks, 14 builds"));
+}
+
 TEST(TextReport, OneIsNoPlural) {
   Json job = SampleJob();
   for (const char* count : {"search_pairs", "replication_pairs", "races", "builds", "probes"}) {
@@ -145,6 +152,7 @@ TEST(TextReport, ComparesTheJobThatSearchedWithTheOneThatWasServed) {
   EXPECT_THAT(text, HasSubstr("settled (replicated)"));
   EXPECT_THAT(text, HasSubstr("the same"));
   EXPECT_THAT(text, testing::ContainsRegex("search pairs +1,212 +0"));
+  EXPECT_THAT(text, testing::ContainsRegex("last steps \\(median\\) +7.933 ms +7.933 ms"));
 }
 
 }  // namespace
