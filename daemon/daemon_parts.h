@@ -43,7 +43,7 @@ struct Daemon::Parts {
   void WatchSignals();
   void Admit(rpc::Server& server, rpc::Door door, UniqueFd socket);
   void WatchReaders();
-  void BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
+  void BuildReport(planner::SessionId session, const planner::ReportProgress& latest,
                    std::function<void(absl::StatusOr<std::string>)> answer);
 
   // daemon_run.cc; on the strand unless said otherwise

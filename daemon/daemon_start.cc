@@ -138,7 +138,7 @@ absl::Status Daemon::Parts::StartServers() {
   tuner = std::make_unique<rpc::TunerService>(
       loop, *sessions, *identities,
       [this](planner::SessionId session, const planner::ReportProgress& latest, auto answer) {
-        BuildReport(session, latest.cost, std::move(answer));
+        BuildReport(session, latest, std::move(answer));
       },
       config.rpc);
   auto started = rpc::Server::Start({tuner.get(), history.get()}, config.rpc);
@@ -223,10 +223,11 @@ void Daemon::Parts::WatchSignals() {
 
 // Everything the session caused is written first, then read. While nothing can be written the
 // report says so, and why.
-void Daemon::Parts::BuildReport(planner::SessionId session, const planner::CostRecord& so_far,
+void Daemon::Parts::BuildReport(planner::SessionId session, const planner::ReportProgress& latest,
                                 std::function<void(absl::StatusOr<std::string>)> answer) {
   history::Beside beside;
-  beside.so_far = so_far;
+  beside.so_far = latest.cost;
+  if (latest.phase == planner::Phase::kStanding) beside.ended = latest.note;
   beside.not_kept = sessions->WhyNotKept(session);
   const auto tell = [this, session, beside, folder = config.state_dir,
                      answer](const absl::Status& written) {

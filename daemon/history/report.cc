@@ -211,7 +211,8 @@ std::string ReasonOf(const Reader::SessionStory& story, const Beside& beside) {
   }
   if (story.session.mode != planner::Mode::kTune) return "";
   if (!beside.outage.empty()) {
-    return "what was measured last is not in this report, because " + beside.outage;
+    const std::string ended = beside.ended.empty() ? "" : beside.ended + "; ";
+    return ended + "what was measured last is not in this report, because " + beside.outage;
   }
   return "the search had not ended when this report was made; it goes on with this job or the next "
          "of its kind";

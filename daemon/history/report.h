@@ -16,6 +16,8 @@ struct Beside {
   planner::CostRecord so_far;
   // Why its settlement could not be kept; empty: none failed.
   std::string not_kept;
+  // What was said of it last, where its search has ended; empty: nothing.
+  std::string ended;
   // Why the store cannot be written at present; empty: it is. Rows wait then, the outcome's too.
   std::string outage;
   // The session that made the settlement: one job has several where the daemon was restarted under

@@ -359,6 +359,9 @@ TEST(Report, SaysWhyASettlementCouldNotBeKept) {
   EXPECT_EQ(JobReport(story, beside)["reason"],
             "what was measured last is not in this report, because the store cannot be written "
             "since noon: free space");
+  beside.ended = "no plan could be built";
+  EXPECT_THAT(JobReport(story, beside)["reason"].get<std::string>(),
+              HasSubstr("no plan could be built; what was measured last is not in this report"));
   beside.not_kept = "the settlement could not be kept: database or disk is full";
   const Json job = JobReport(story, beside);
   EXPECT_EQ(job["outcome"], "undecided");
