@@ -55,9 +55,9 @@ absl::Status SqliteStatus(int extended_code, const std::string& text) {
     case SQLITE_ROW:
     case SQLITE_DONE:
       return absl::OkStatus();
-    case SQLITE_FULL:
+    case SQLITE_FULL:  // whatever was being done: jobs are told this as it is
       return absl::ResourceExhaustedError(
-          absl::StrCat(text, ": free some space or raise limits.store_mib"));
+          "the disk or the store's size limit is full: free some space or raise limits.store_mib");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::DataLossError(absl::StrCat(text, ": the store is damaged"));

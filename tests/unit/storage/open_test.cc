@@ -526,7 +526,8 @@ TEST_F(OpenTest, StopsWritingWhenTheLimitIsReachedAndReadsOn) {
   event.payload = std::string(20'000, 'x');
   for (int i = 0; status.ok() && i < 100; ++i) status = store->PutEvent(event).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("free some space"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("full: free some space or raise limits.store_mib"));
   EXPECT_EQ(reader->Settlements({})->front().record.id, settlement);
   reader = nullptr;
   store = nullptr;
