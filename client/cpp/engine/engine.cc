@@ -132,9 +132,9 @@ void Engine::TakeStand() {
   StandOrder order;
   if (!channel_.TakeStand(order)) return;
   if (order.generation != link_.generation) TakeLink();
-  // A lease or adoption that came after it has been followed already: it was answered by them.
   if (order.generation != link_.generation) return;
-  stand_order_ = order.order;  // also of what an adoption has overtaken in the queue
+  stand_order_ = order.order;  // also for what an adoption has overtaken in the queue
+  // A lease or adoption that came after it has been followed already: it was answered by them.
   if (order.order < acted_order_) return;
   const bool has_detail = !order.stand.detail.empty();
   StandDown(std::max(order.stand.reason, 1u),

@@ -312,17 +312,19 @@ TEST_F(PacedTest, AnAdoptionThatALaterOneOvertookIsRefusedAndNotFollowedBehindIt
   EXPECT_EQ(ran, std::vector<uint64_t>(5, 0));
 }
 
-TEST_F(PacedTest, AStandVoidsTheLeaseBeforeItAlsoWhereAnAdoptionBehindItWasFollowed) {
+TEST_F(DirectivesTest, AStandVoidsTheLeaseBeforeItAlsoWhereAnAdoptionBehindItWasFollowed) {
+  Start();
+  const uint64_t handle = Prove(1, Behaviour::kGood);
+  OrderBuild(2, Behaviour::kAlsoGood);
+  OrderProbe(2);
   OrderPairs(77, 0, 1, 4);
   daemon.holds_stand = true;
   daemon.OrdersStand(1);
   OrderAdopt(1);
-  EXPECT_EQ(Step(), handle_);
+  EXPECT_EQ(Step(), handle);
   daemon.holds_stand = false;
-  clock.now += 10'000 * kSecond;
-  ran.clear();
-  Steps(6);
-  EXPECT_EQ(ran, std::vector<uint64_t>(6, handle_));
+  Steps(8);
+  EXPECT_EQ(ran, std::vector<uint64_t>(9, handle));
 }
 
 TEST_F(DirectivesTest, AnAdoptionDoesNotWaitForTheBatchesOfAProbe) {
