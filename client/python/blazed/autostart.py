@@ -1,0 +1,96 @@
+"""Starts a private `blazed` of this user where no socket answers.
+
+The program: BLAZED_DAEMON, else `blazed` on PATH, else beside the Python that runs. The socket: the one that an option
+or BLAZED_SOCKET names, else the daemon's own place (root: /run/blazed, others: $XDG_RUNTIME_DIR/blazed). The store is
+the daemon's own place too ($XDG_STATE_HOME/blazed, root: /var/lib/blazed), and its log lies there as `blazed.log`.
+
+The daemon is nobody's child and stays when the job ends, for the next one. Two jobs that start one at a time end with
+one daemon: the second finds the socket taken and goes away.
+
+Thread: any. Errors: sentences, no exceptions.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import time
+from typing import Dict, List, Optional
+
+from . import sockets
+from .modes import Mode
+from .options import Options
+
+PATIENCE_S = 1.0
+_BETWEEN_LOOKS_S = 0.01
+_LARGEST_LOG = 1 << 20
+# What speaks to this process by its service manager, or changes what it loads, is not meant for the daemon.
+_NOT_INHERITED = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+                  "LD_PRELOAD")
+# The shell ends at once, so that the daemon is init's child: this process has nothing to wait for.
+_DETACH = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 &'
+
+
+def daemon_program() -> Optional[str]:
+    named = os.environ.get("BLAZED_DAEMON")
+    if named:
+        return shutil.which(named)
+    return shutil.which("blazed") or shutil.which("blazed", path=os.path.dirname(sys.executable or "/"))
+
+
+def state_folder() -> Optional[str]:
+    """Where the daemon of this user keeps its store by itself; None where there is no place."""
+    if os.geteuid() == 0:
+        return "/var/lib/blazed"
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):
+        home = os.environ.get("HOME", "")
+        if not home.startswith("/"):
+            return None
+        state = home + "/.local/state"
+    return state + "/blazed"
+
+
+def ensure(options: Optional[Options] = None, patience_s: float = PATIENCE_S) -> str:
+    """"" where somebody listens, if need be after a start; else one sentence that says why not. Waits `patience_s`."""
+    options = options or Options()
+    if options.mode is Mode.OFF or os.environ.get("BLAZED_MODE") == "off":
+        return ""
+    if sockets.first(options.socket) is not None:
+        return ""
+    places = sockets.places(options.socket)
+    if places.error:
+        return places.error
+    if not places.named and os.geteuid() != 0 and len(places.paths) < 2:
+        return "XDG_RUNTIME_DIR is not set, so there is no place for a private daemon's socket; set it or BLAZED_SOCKET"
+    program = daemon_program()
+    if program is None:
+        return "no blazed program was found to start; install it, put it on PATH, or name it in BLAZED_DAEMON"
+    return _start(program, places.paths[0] if places.named else None, options, patience_s)
+
+
+def _start(program: str, socket: Optional[str], options: Options, patience_s: float) -> str:
+    folder = state_folder()
+    if folder is None:
+        return "neither XDG_STATE_HOME nor HOME is set, so there is no place for a private daemon's store; set one"
+    log = folder + "/blazed.log"
+    command = [program] + (["--socket", os.path.abspath(socket)] if socket else [])
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if os.path.exists(log) and os.path.getsize(log) > _LARGEST_LOG:
+            os.replace(log, log + ".1")
+        _detach(command, log)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{program} could not be started: {error}"
+    deadline = time.monotonic() + patience_s
+    while sockets.first(options.socket) is None:
+        if time.monotonic() >= deadline:
+            return f"the private daemon did not open its socket within {patience_s:g} s; its log is {log}"
+        time.sleep(_BETWEEN_LOOKS_S)
+    return ""
+
+
+def _detach(command: List[str], log: str) -> None:
+    environment: Dict[str, str] = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+    subprocess.run(["/bin/sh", "-c", _DETACH, "sh", log, *command], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, cwd="/",
+                   env=environment, check=True, timeout=5)
