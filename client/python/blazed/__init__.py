@@ -19,12 +19,13 @@ from .modes import Mode, TuneUntil, tune_until
 from .options import Options
 from .session import Session
 from .status import Status
-from .tuned import Tuned
+from .tune_run import Tuned, tuned
 from .version import VERSION as _VERSION
 
 __all__ = ["BuildFailed", "Built", "Choice", "Contract", "Decision", "DecisionKind", "Dtype", "Graph", "Host", "Mode",
            "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session", "Settlement", "State", "Status",
-           "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status", "tune_until"]
+           "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status",
+           "tune_until", "tuned"]
 
 
 def status() -> Status:

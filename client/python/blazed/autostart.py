@@ -1,8 +1,9 @@
 """Starts a private `blazed` of this user where no socket answers.
 
 The program: BLAZED_DAEMON, else `blazed` on PATH, else beside the Python that runs. The socket: the one that an option
-or BLAZED_SOCKET names, else the daemon's own place (root: /run/blazed, others: $XDG_RUNTIME_DIR/blazed). The store is
-the daemon's own place too ($XDG_STATE_HOME/blazed, root: /var/lib/blazed), and its log lies there as `blazed.log`.
+or BLAZED_SOCKET names, else the daemon's own place (root: /run/blazed, others: $XDG_RUNTIME_DIR/blazed). The store:
+$XDG_STATE_HOME/blazed where that is set, else the daemon's own place (root: /var/lib/blazed, others:
+~/.local/state/blazed). Its log lies there as `blazed.log`.
 
 The daemon is nobody's child and stays when the job ends, for the next one. Two jobs that start one at a time end with
 one daemon: the second finds the socket taken and goes away.
@@ -38,16 +39,13 @@ def daemon_program() -> Optional[str]:
 
 
 def state_folder() -> Optional[str]:
-    """Where the daemon of this user keeps its store by itself; None where there is no place."""
+    """Of the private daemon; None where there is no place."""
+    state, home = os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME", "")
+    if state.startswith("/"):
+        return state + "/blazed"
     if os.geteuid() == 0:
         return "/var/lib/blazed"
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not state.startswith("/"):
-        home = os.environ.get("HOME", "")
-        if not home.startswith("/"):
-            return None
-        state = home + "/.local/state"
-    return state + "/blazed"
+    return home + "/.local/state/blazed" if home.startswith("/") else None
 
 
 def ensure(options: Optional[Options] = None, patience_s: float = PATIENCE_S) -> str:
@@ -73,7 +71,7 @@ def _start(program: str, socket: Optional[str], options: Options, patience_s: fl
     if folder is None:
         return "neither XDG_STATE_HOME nor HOME is set, so there is no place for a private daemon's store; set one"
     log = folder + "/blazed.log"
-    command = [program] + (["--socket", os.path.abspath(socket)] if socket else [])
+    command = [program, "--state", folder] + (["--socket", os.path.abspath(socket)] if socket else [])
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if os.path.exists(log) and os.path.getsize(log) > _LARGEST_LOG:

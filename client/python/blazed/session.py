@@ -24,7 +24,7 @@ import sys
 import threading
 from typing import Any, Dict, Optional
 
-from . import abi, autostart, current, sockets, tuned
+from . import abi, autostart, current, sockets, tune_run
 from .callbacks import Callbacks, Failures
 from .describe import Graph, Workload
 from .enums import Result
@@ -91,7 +91,7 @@ class Session:
         if debugging():
             self.step_begin = self._owned(self.step_begin)  # type: ignore[method-assign]
             self.step_end = self._owned(self.step_end)      # type: ignore[method-assign]
-        tuned.watch(self)
+        tune_run.watch(self)
 
     # ---- life ----
 
@@ -141,7 +141,7 @@ class Session:
             return
         self._check_thread()
         if os.getpid() == self._pid:
-            tuned.ending(self)
+            tune_run.ending(self)
         last = self.status()
         self._rest()
         self._pointer = None

@@ -90,7 +90,7 @@ def why_no_answer(path: str, patience_s: float = 1.0) -> str:
                 made.settimeout(max(deadline - time.monotonic(), 0.001))
                 more = made.recv(9 - len(head))
                 if not more:
-                    return f"who listens on {path} hung up; look at what runs there"
+                    return _hung_up(path)
                 head += more
             return "" if head[3] == 4 else f"who listens on {path} speaks no HTTP/2; look at what runs there"
     except socket.timeout:
@@ -101,5 +101,11 @@ def why_no_answer(path: str, patience_s: float = 1.0) -> str:
         return f"nobody listens on {path}, which a daemon left behind; start blazed"
     except PermissionError:
         return f"this user may not connect to {path}; ask who runs the daemon"
+    except ConnectionError:
+        return _hung_up(path)
     except (OSError, ValueError) as error:
         return f"cannot use the socket {path}: {error}"
+
+
+def _hung_up(path: str) -> str:
+    return f"who listens on {path} hung up; look at what runs there"

@@ -1,12 +1,15 @@
 """The end of a run that was started to tune: `python -m blazed tune SCRIPT --for 10m`.
 
 A session asks at the end of a step, twice a second, whether its time is over or its workload settled, and then raises
-Tuned into the training loop. Without such a run nothing here does anything.
+Tuned into the training loop; a script that asks tuned() itself is left to end by itself. Without such a run a step
+does nothing of this.
 
 Thread: the session's.
 """
 import time
 from typing import Any, Callable, Optional
+
+from . import current
 
 _BETWEEN_LOOKS_S = 0.5
 
@@ -29,34 +32,41 @@ class Run:
     def __init__(self, seconds: float, until_settled: bool = True, clock: Callable[[], float] = time.monotonic):
         self.seconds = seconds
         self.until_settled = until_settled
-        self.clock = clock
-        self.ends: Optional[float] = None
-        self.next_look = 0.0
-        self.sentence = ""
+        self.sentence = ""  # why it is done; empty: it is not
         self.status: Any = None
         self.report = ""
+        self.asked = False  # the script asks by itself
+        self._clock = clock
+        self._ends: Optional[float] = None
+        self._next_look = 0.0
 
     def begin(self) -> None:
-        if self.ends is None:
-            self.ends = self.clock() + self.seconds
+        if self._ends is None:
+            self._ends = self._clock() + self.seconds
 
-    def look(self, session: Any) -> None:
-        """Raises Tuned where the run is done."""
-        now = self.clock()
-        if now < self.next_look:
-            return
-        self.next_look = now + _BETWEEN_LOOKS_S
-        status = session.status()
-        if self.until_settled and status.settled:
-            self.sentence = "the workload is settled"
-        elif self.ends is not None and now >= self.ends:
+    def done(self, session: Any) -> bool:
+        now = self._clock()
+        if self.sentence or now < self._next_look:
+            return bool(self.sentence)
+        self._next_look = now + _BETWEEN_LOOKS_S
+        if self.until_settled and session is not None and session.status().settled:
+            self.sentence = "nothing is left to explore"
+        elif self._ends is not None and now >= self._ends:
             self.sentence = f"the {self.seconds:g} seconds are over"
-        else:
-            return
-        raise Tuned(self.sentence)
+        return bool(self.sentence)
 
 
 run: Optional[Run] = None
+
+
+def tuned() -> bool:
+    """True where nothing is left to do for a script that only runs to be tuned: its time is over, or the workload is
+    settled. On the session's thread; asked in each step it costs some microseconds outside of a run."""
+    session = current.session()
+    if run is not None:
+        run.asked = True
+        return run.done(session)
+    return session is not None and session.status().settled
 
 
 def watch(session: Any) -> None:
@@ -68,7 +78,8 @@ def watch(session: Any) -> None:
 
     def step_end(flags: int = 0) -> None:
         end(flags)
-        watching.look(session)
+        if not watching.asked and watching.done(session):
+            raise Tuned(watching.sentence)
 
     session.step_end = step_end
 
