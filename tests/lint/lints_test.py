@@ -130,6 +130,14 @@ class Lints(unittest.TestCase):
         self.assert_finds("commands", source | {"docs/blazectl.md": page + "--frob\n"}, "names --frob")
         self.assert_finds("commands", source | {"docs/blazectl.md": "--json --help --version\n"}, "no section")
 
+    def test_python_imports_keeps_the_package_to_the_standard_library_of_3_9(self):
+        place = "client/python/blazed/"
+        self.assert_clean("python_imports", {place + "a.py": "import ctypes\nfrom . import b\nfrom blazed import c\n",
+                                             place + "torch/a.py": "import torch._dynamo\n", "d.py": "import numpy\n"})
+        self.assert_finds("python_imports", {place + "a.py": "def f():\n    import torch\n"}, "a.py:2: imports torch")
+        self.assert_finds("python_imports", {place + "torch/a.py": "from numpy import array\n"}, "imports numpy")
+        self.assert_finds("python_imports", {place + "a.py": "match x:\n  case 1: pass\n"}, "is no Python 3.9")
+
     def test_format_finds_a_source_in_another_format(self):
         style = {".clang-format": "BasedOnStyle: Google\n"}
         self.assert_clean("format", style | {"a.cc": "int F() { return 1; }\n"})

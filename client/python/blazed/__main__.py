@@ -5,8 +5,9 @@ from typing import List, Optional
 
 from . import cli_status, cli_tune
 
-_CODES = """exit codes: 0 done; 1 failed (no libblazed, or the script failed); 2 wrong usage; 3 no daemon, or a silent one;
-5 the socket refused this user, or its server runs as another one; tune ends with the script's own code where it has one
+_CODES = """exit codes: 0 done; 1 failed (no libblazed, BLAZED_MODE is no mode, nothing was tuned, the script failed);
+2 wrong usage; 3 no daemon, or a silent one; 5 the socket refused this user, or its server runs as another one; tune
+ends with the script's own code where it has one
 """
 
 
@@ -14,7 +15,7 @@ def _parser() -> argparse.ArgumentParser:
     formatted = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog="python -m blazed", epilog=_CODES, formatter_class=formatted,
-        description="Without a verb: which libblazed, which socket, whether a daemon answers, and which mode a job has.")
+        description="Without a verb: which libblazed, which socket, whether a daemon answers, which mode a job has.")
     verbs = parser.add_subparsers(dest="verb", metavar="{status,tune}")
     status = verbs.add_parser("status", help="what a session would find on this machine", epilog=_CODES,
                               formatter_class=formatted)

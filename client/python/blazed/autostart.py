@@ -34,8 +34,10 @@ _DETACH = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 &'
 def daemon_program() -> Optional[str]:
     named = os.environ.get("BLAZED_DAEMON")
     if named:
-        return shutil.which(named)
-    return shutil.which("blazed") or shutil.which("blazed", path=os.path.dirname(sys.executable or "/"))
+        found = shutil.which(named)
+    else:
+        found = shutil.which("blazed") or shutil.which("blazed", path=os.path.dirname(sys.executable or "/"))
+    return os.path.abspath(found) if found else None
 
 
 def state_folder() -> Optional[str]:

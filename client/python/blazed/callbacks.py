@@ -14,7 +14,6 @@ from .library import Library
 from .log import logger
 
 _NO_ANSWER = 2**32 - 1  # more steps than a host can have in flight: the shim takes it as no answer
-_REQUIRED = ("build", "drop", "probe", "signature")
 _MESSAGE_BYTES = 255
 
 
@@ -62,18 +61,34 @@ class Callbacks:
         self._host = host
         self._library = library
         self._failures = failures
-        self.log = abi.Log(self._log)
+        self.inside = False  # in a callback, where nothing may be asked of the session
+        self.log = abi.Log(self._entered(self._log, None))
 
     def ops(self) -> Optional[abi.HostOps]:
         """Null functions for what the host lacks; None for no host. The result must live as long as the session."""
         if self._host is None:
             return None
-        made = {"build": (abi.Build, self._build), "drop": (abi.Drop, self._drop), "probe": (abi.Probe, self._probe),
-                "signature": (abi.Signature, self._signature), "drain": (abi.Drain, self._drain),
-                "device_clock_ns": (abi.DeviceClock, self._device_clock_ns),
-                "steps_in_flight": (abi.StepsInFlight, self._steps_in_flight)}
-        return abi.HostOps(**{name: kind(function) for name, (kind, function) in made.items()
+        # What each answers where an interrupt comes between the lines that are guarded.
+        made = {"build": (abi.Build, self._build, int(BuildResult.FAILED)), "drop": (abi.Drop, self._drop, None),
+                "probe": (abi.Probe, self._probe, 1), "signature": (abi.Signature, self._signature, None),
+                "drain": (abi.Drain, self._drain, None),
+                "device_clock_ns": (abi.DeviceClock, self._device_clock_ns, 0),
+                "steps_in_flight": (abi.StepsInFlight, self._steps_in_flight, _NO_ANSWER)}
+        return abi.HostOps(**{name: kind(self._entered(function, otherwise))
+                              for name, (kind, function, otherwise) in made.items()
                               if callable(getattr(self._host, name, None))})
+
+    def _entered(self, function: Callable, otherwise: Optional[int]) -> Callable:
+        def called(*arguments: Any) -> Any:
+            try:
+                self.inside = True
+                return function(*arguments)
+            except BaseException as error:
+                self._failures.note("callback", error)
+                return otherwise
+            finally:
+                self.inside = False  # callbacks are never nested
+        return called
 
     def _build(self, _user: Any, choices: int, count: int, out: int) -> int:
         built = None

@@ -56,6 +56,8 @@ def look(option: Optional[str]) -> Tuple[Dict[str, Any], int]:
     found["mode"], mode_error = _mode()
     found["socket"], found["why_no_daemon"], code = daemon(option)
     found["why_not"] = mode_error or found["why_no_daemon"]
+    if mode_error and found["mode"] != "off" and code == DONE:
+        code = FAILED
     return found, code
 
 

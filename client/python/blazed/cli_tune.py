@@ -11,9 +11,10 @@ from . import autostart, cli_status, current, tune_run
 from .library import Unavailable, load
 from .options import Options
 
-DESCRIPTION = """Runs SCRIPT as `python SCRIPT args` would, with BLAZED_MODE=tune_until, and ends it at the end of a step
-where the time is over or nothing is left to explore: the script sees blazed.Tuned, a SystemExit, so its `finally` blocks
-run. A script that asks blazed.tuned() ends by itself. What was found is served to the next job of the same workload."""
+DESCRIPTION = """Runs SCRIPT as `python SCRIPT args` would, with BLAZED_MODE=tune_until, and ends it at the end of a
+step where the time is over or nothing is left to explore: the script sees blazed.Tuned, a SystemExit, so its `finally`
+blocks run. A script that asks blazed.tuned() ends by itself. What was found is served to the next job of the same
+workload."""
 _INTERRUPTED = 130
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 # Flags that may stand behind SCRIPT too, with how many words each has.

@@ -10,8 +10,8 @@
     session.close()
 
 Thread: one thread, the one that attaches, makes all calls. A call from another one is a bug of the host; with
-BLAZED_DEBUG=1 it raises RuntimeError. Only status() and reason() may be asked anywhere: another thread gets the latest
-picture that the session's own took.
+BLAZED_DEBUG=1 it raises RuntimeError. Only status() and reason() may be asked anywhere: another thread, or a callback
+of the host, gets the latest picture that the session's own calls took.
 Errors: no call fails the host. What goes wrong is a Result and a sentence in reason(). Only an order to end that came
 while a callback of the host ran (KeyboardInterrupt, SystemExit) is raised, after the call's work is done.
 Fork: a child finds every session of its parent off and may attach one of its own.
@@ -125,19 +125,20 @@ class Session:
         self._ops = self._callbacks.ops()
         options = self.options.to_c(self._callbacks.log)
         pointer = ctypes.c_void_p()
-        result = self._library.attach(options, self._ops, ctypes.byref(pointer))
-        if not pointer.value:
+        try:
+            result = self._library.attach(options, self._ops, ctypes.byref(pointer))
+        finally:  # also where an interrupt came meanwhile: close() must find it
+            self._pointer = pointer if pointer.value else None
+        if self._pointer is None:
             self._why_off = "there was no memory for a session"
-            return
-        self._pointer = pointer
-        if result == Result.OK:
+        elif result == Result.OK:
             self._wake()
 
     def close(self) -> None:
         """Says goodbye (at most 150 ms), drops every built handle. In a forked child it only forgets the session. A
         second call does nothing."""
         pointer = self._pointer
-        if pointer is None:
+        if pointer is None or self._inside("close"):
             return
         self._check_thread()
         if os.getpid() == self._pid:
@@ -160,7 +161,8 @@ class Session:
         self.close()
 
     def __del__(self) -> None:
-        # A session that was dropped must not stay with the daemon. At the interpreter's end the process's end says it.
+        # A session that was dropped must not stay with the daemon. One that is dropped on another thread stays until
+        # the process ends, and so does one that the interpreter's end finds: nothing runs there.
         if getattr(self, "_pointer", None) is not None and not sys.is_finalizing():
             if threading.get_ident() == self._owner:
                 self.close()
@@ -179,7 +181,7 @@ class Session:
         return result
 
     def _describe(self, name: str, what: Any) -> Result:
-        if self._pointer is None:
+        if self._pointer is None or self._inside(name):
             return Result.OFF
         self._check_thread()
         try:
@@ -215,7 +217,7 @@ class Session:
                                        library=self._library and self._library.path,
                                        version=self._library and self._library.version)
             return self._picture
-        if threading.get_ident() != self._owner and os.getpid() == self._pid:
+        if self._callbacks.inside or (threading.get_ident() != self._owner and os.getpid() == self._pid):
             return self._picture
         info = abi.StatusInfo()
         self._library.status(self._pointer, info)
@@ -229,7 +231,7 @@ class Session:
     def report_json(self, timeout_ms: int = 2000) -> str:
         """The daemon's report of this session as JSON text (docs/report.md); "" where there is none. Waits; not for the
         hot path; before close."""
-        if self._pointer is None:
+        if self._pointer is None or self._inside("report"):
             return ""
         self._check_thread()
         length, capacity = ctypes.c_size_t(), 1 << 16
@@ -255,6 +257,12 @@ class Session:
     def _raise_orders(self) -> None:
         if self._orders:
             self._failures.raise_orders()
+
+    def _inside(self, name: str) -> bool:
+        """A callback of the host asked for what only the job may: nothing is done."""
+        if self._callbacks.inside:
+            self._failures.note(name, RuntimeError("a callback of the host may not call this; call it between steps"))
+        return self._callbacks.inside
 
     def _check_thread(self) -> None:
         if debugging() and threading.get_ident() != self._owner:

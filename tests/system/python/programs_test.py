@@ -30,6 +30,11 @@ class Program(Machine):
         self.assertEqual((found["schema"], found["socket"], found["mode"], found["why_not"]),
                          (1, self.socket, "pinned", ""))
 
+    def test_a_word_that_is_no_mode_is_a_failure_though_the_daemon_answers(self):
+        self.start()
+        self.assertEqual(self.blazed(BLAZED_MODE="fast").returncode, 1)
+        self.assertEqual(self.blazed(BLAZED_MODE="off").returncode, 0)
+
     def test_tells_a_stopped_daemon_from_one_that_answers(self):
         self.start()
         self.daemon.send_signal(signal.SIGSTOP)

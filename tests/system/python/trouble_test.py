@@ -189,6 +189,21 @@ class BrokenHosts(Machine):
         host, session = self.run_broken(Host)
         self.assertEqual(set(host.live), {0})
 
+    def test_that_ask_the_session_in_a_callback_get_what_is_harmless(self):
+        answers = []
+
+        class Host(SummingHost):
+            def build(self, plan):
+                answers.append((session.step_begin(), session.status().state, session.describe_graph(None),
+                                session.report_json(), session.close()))
+                return super().build(plan)
+        self.start()
+        host, session = self.attached(Host())
+        self.step_until(host, session, lambda: answers)
+        self.assertEqual(answers[0], (0, "attached", blazed.Result.OFF, "", None))
+        self.assertIn("may not call this", str(session.last_error))
+        self.assertTrue(session.status().attached)
+
     def test_that_cannot_drop_train_on(self):
         class Host(SummingHost):
             def drop(self, handle):
