@@ -2,12 +2,15 @@
 """Nothing that goes wrong around a session reaches the training loop, and what people order does."""
 import multiprocessing
 import os
+import pathlib
 import signal
+import subprocess
+import sys
 import traceback
 import unittest
 
 import blazed
-from machine import Machine
+from machine import PATIENCE_S, Machine
 from summing_host import SummingHost
 
 
@@ -42,6 +45,46 @@ class Daemon(Machine):
             session.close()
         finally:
             self.daemon.send_signal(signal.SIGCONT)
+
+
+ENDING = """
+import sys
+import blazed
+from summing_host import SummingHost
+host = SummingHost()
+session = blazed.Session(host, blazed.Options(host_name="summing 1")).attach()
+host.describe(session)
+while not host.built:
+    host.step(session)
+session.step_begin()
+"""
+
+
+class Ends(Machine):
+    def end(self, last_line):
+        """Exit code and standard error of a job that attached, built something and ends with this line in a step."""
+        ran = subprocess.run([sys.executable, "-X", "dev", "-W", "error", "-c", ENDING + last_line], text=True,
+                             capture_output=True, timeout=PATIENCE_S, cwd=pathlib.Path(__file__).parent,
+                             env=self.environment)
+        return ran.returncode, ran.stderr
+
+    def test_of_a_process_without_closing_are_in_order_and_seen_by_the_daemon(self):
+        self.start()
+        for number, (line, code) in enumerate((("pass", 0), ("sys.exit(3)", 3), ("import os; os._exit(4)", 4)), 1):
+            self.assertEqual(self.end(line), (code, ""))
+            self.wait_for(lambda: self.log().count("session ended") == number)
+        code, errors = self.end("raise ValueError('of the script')")
+        self.assertEqual((code, errors.splitlines()[-1]), (1, "ValueError: of the script"))
+
+    def test_of_a_session_that_is_dropped_are_seen_by_the_daemon(self):
+        self.start()
+        host = SummingHost()
+        session = blazed.Session(host, blazed.Options(host_name="summing 1")).attach()
+        host.describe(session)
+        self.step_until(host, session, lambda: host.built)
+        del session
+        self.wait_for(lambda: "session ended" in self.log())
+        self.assertEqual(len(host.dropped), len(host.built))
 
 
 class Forks(Machine):
