@@ -1,5 +1,5 @@
 // Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
-// only by the detector on pairs, or by a probe that fails.
+// only by the detector or the tail guard on pairs, or by a probe that finds its numbers wrong.
 #include <cmath>
 
 #include "daemon/planner/interval.h"
@@ -36,14 +36,16 @@ void Tuning::State::StartCheck(Session& s, bool with_pairs) {
   Advance(s);
 }
 
-// The probe took the plan out of use already; what is left is to say so everywhere.
+// The probe saw numbers that the plan got wrong and took it out of use already; what is left is to
+// say so everywhere.
 void Tuning::State::FailedInService(Session& s) {
   const Plan plan = s.burst->plan;
   const auto failed = s.failed.find(plan);
-  const Verdict verdict = failed == s.failed.end() ? Verdict::kDemoted : failed->second;
+  const Verdict verdict = failed == s.failed.end() ? Verdict::kInconclusive : failed->second;
   s.burst.reset();
   LeaveTurn(s);
-  if (s.role == Role::kSettled && settlement_ && settlement_->plan == plan) {
+  const bool settled = s.role == Role::kSettled && settlement_ && settlement_->plan == plan;
+  if (IsWrong(verdict) && settled) {
     return DemoteSettled("a probe failed in service", verdict);
   }
   s.role = Role::kFrozen;

@@ -19,6 +19,11 @@ struct GateAnswer {
 GateAnswer JudgeProbe(Contract contract, const ComparisonSummary& summary, uint32_t passed_batches,
                       uint32_t needed);
 
+// Numbers that the plan got wrong. Everything else says something about one host or one process.
+inline bool IsWrong(Verdict verdict) {
+  return verdict == Verdict::kRejectedBroken || verdict == Verdict::kRejectedDifferent;
+}
+
 // Peak memory above the default's plus what the job allows is a refusal. A default of 0 bytes is
 // unknown.
 bool FitsMemory(uint64_t peak_bytes, uint64_t default_peak_bytes, uint64_t extra_bytes);

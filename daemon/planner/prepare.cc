@@ -127,6 +127,8 @@ void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
   const Variant* v = s.Find(id);
   if (v == nullptr) return;
   if (s.role == Role::kWaiting) return FailForHelp(s, *v, reason);
+  // What is served elsewhere as well is not judged by one host that could not tell.
+  if (AtRest(s) && s.in_use == id && !IsWrong(verdict)) return HostStoodDown(s, verdict, reason);
   const Plan plan = v->plan;
   Judge(plan, verdict, reason);
   if (verdict != Verdict::kNotHonoured && verdict != Verdict::kDuplicate) campaign_.broken = true;

@@ -47,9 +47,7 @@ bool Tuning::State::ServeStep(Session& s) {
   if (!variant) {
     const auto failed = s.failed.find(serving.plan);
     const Verdict verdict = failed == s.failed.end() ? Verdict::kInconclusive : failed->second;
-    const bool wrong =
-        verdict == Verdict::kRejectedBroken || verdict == Verdict::kRejectedDifferent;
-    if (wrong) {
+    if (IsWrong(verdict)) {
       DemoteSettled("it failed its probes in another process", verdict);
     } else {
       ServeMissed(s, "the settled plan could not be built and proven here");

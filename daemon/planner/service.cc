@@ -81,7 +81,7 @@ void Tuning::State::HostStoodDown(Session& s, Verdict verdict, const std::string
   if (!AtRest(s) || s.in_use == kDefaultVariant) return;
   const Variant* v = s.Find(s.in_use);
   const Plan plan = v == nullptr ? Plan{} : v->plan;
-  const bool wrong = verdict == Verdict::kRejectedBroken || verdict == Verdict::kRejectedDifferent;
+  const bool wrong = IsWrong(verdict);
   const bool settled = s.role == Role::kSettled && settlement_ && settlement_->plan == plan;
   if (wrong) FailVariant(s, s.in_use, verdict, why);
   if (wrong && settled) return DemoteSettled(why, verdict);

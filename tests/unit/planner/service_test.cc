@@ -182,6 +182,60 @@ TEST(Service, StandsAPlanDownThatFailsAProbeInService) {
   EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kRejectedBroken);
 }
 
+// What one host cannot tell is no verdict on the plan: it stays settled for the others.
+void ExpectStandsDownHereAlone(Settled& job) {
+  EXPECT_EQ(job.host.demotions(), 0u);
+  EXPECT_TRUE(job.host.in_use(job.session).empty());
+  EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kChampion);
+  EXPECT_EQ(job.host.outcome(job.session)->outcome, Outcome::kUndecided);
+  EXPECT_EQ(job.host.tuning().phase(job.session), Phase::kStanding);
+  job.host.bend = nullptr;
+  const SessionId next = job.host.Attach("next");
+  ASSERT_TRUE(job.host.RunUntilEnd(next, 500));
+  EXPECT_EQ(job.host.in_use(next), kGood);
+}
+
+TEST(Service, StandsDownHereAloneWhereProbesStayInconclusive) {
+  Settled job(4);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.bend = [](EventBody& body) {
+    if (auto* done = std::get_if<ProbeDone>(&body)) {
+      done->summary.equivalence = Equivalence::kInconclusive;
+    }
+    return true;
+  };
+  job.host.Serve(job.session, 1000);
+  ExpectStandsDownHereAlone(job);
+}
+
+TEST(Service, StandsDownHereAloneWhereTheHostAnswersNoProbe) {
+  Settled job(4);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.bend = [](EventBody& body) { return !std::holds_alternative<ProbeDone>(body); };
+  job.host.Serve(job.session, 1000);
+  EXPECT_EQ(job.host.in_use(job.session), kGood) << "it may still answer";
+  job.host.Pass(40000);  // of 10 ms
+  job.host.Serve(job.session, 1);
+  ExpectStandsDownHereAlone(job);
+  EXPECT_EQ(job.host.outcome(job.session)->reason, "the host did not answer");
+}
+
+TEST(Service, CountsInconclusiveProbesOnlyInARow) {
+  Settled job(4);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  int probes = 0;
+  job.host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<ProbeDone>(&body);
+    if (done != nullptr && ++probes % 2 == 1) {
+      done->summary.equivalence = Equivalence::kInconclusive;
+    }
+    return true;
+  };
+  job.host.Serve(job.session, 20000);
+  EXPECT_GE(probes, 6);
+  EXPECT_EQ(job.host.in_use(job.session), kGood);
+}
+
 TEST(Service, NeverDemotesAWinThatStays) {
   for (uint64_t seed = 20; seed < 26; ++seed) {
     Settled job(seed);
