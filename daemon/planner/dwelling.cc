@@ -11,6 +11,7 @@
 namespace blazed::planner {
 namespace {
 
+constexpr uint32_t kDisturbedLimit = 3;
 constexpr double kDwellShare = 0.25;  // of what is left of the window, or of the job's own limits
 
 // Steps of the later half that nothing outside disturbed.
@@ -106,8 +107,12 @@ void Tuning::State::TakeDwell(Session& s, const Outstanding& lease,
   const Dwell dwell = ReadDwell(LaterHalf(pairs));
   if (dwell.step_ns <= 0) {
     dwelling.first.reset();
-    return LeaseFailed(s, "long dwells are disturbed again and again");
+    if (++dwelling.disturbed == kDisturbedLimit) {
+      EndDwelling(s, "long dwells are disturbed again and again");
+    }
+    return;
   }
+  dwelling.disturbed = 0;
   if (!dwelling.first) {
     dwelling.first = dwell;
     return;

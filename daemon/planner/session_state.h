@@ -117,6 +117,7 @@ struct Session {
   explicit Session(const SessionReady& ready_event, Moment at)
       : ready(ready_event),
         since(at),
+  uint32_t disturbed = 0;  // dwells that left nothing to read, in a row
         units(ready_event.queued, ready_event.default_step_ns),
         coin(ready_event.seed),
         draw(ready_event.seed ^ 0x5bd1e995a5a5a5a5ULL),

@@ -98,6 +98,26 @@ TEST(LongDwells, SettleWhatWasReplicatedWhereTheyAreCutShort) {
   EXPECT_EQ(dwells[0].reason, "frozen");
 }
 
+// A profiler that is switched on behind the replication disturbs every one of them.
+TEST(LongDwells, AreNotTriedForEverWhereEachIsDisturbed) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01});
+  sim::Host host(&table, {}, {}, {}, 6);
+  int dwells = 0;
+  host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<LeaseDone>(&body);
+    if (done == nullptr || RacesOf(host, RaceKind::kReplication).empty()) return true;
+    ++dwells;
+    for (UnitTime& unit : done->units) unit.flags |= kUnitProfiler;
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(dwells, 3);
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled);
+  ASSERT_EQ(RacesOf(host, RaceKind::kDwell).size(), 1u);
+  EXPECT_EQ(RacesOf(host, RaceKind::kDwell)[0].reason, "long dwells are disturbed again and again");
+}
+
 // A fifth of the boundaries shows nowhere, and every search race has its control before it.
 struct WithShams {
   explicit WithShams(uint64_t seed) {
