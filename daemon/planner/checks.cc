@@ -203,7 +203,7 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
     }
     s.burst.reset();
     s.serving.reset();
-    std::erase_if(s.open, [](const auto& d) { return d.second.kind != DirectiveKind::kAdopt; });
+    DropOpenWork(s);
     s.role = Role::kWaiting;
     if (s.in_use != kDefaultVariant) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
     s.ledger = Ledger();

@@ -142,7 +142,7 @@ void Tuning::State::TakeDwell(Session& s, const Outstanding& lease,
 void Tuning::State::EndDwelling(Session& s, std::string cut) {
   const Dwelling dwelling = std::move(*s.dwelling);
   s.dwelling.reset();
-  std::erase_if(s.open, [](const auto& d) { return d.second.purpose == LeasePurpose::kDwell; });
+  DropOpenWork(s);
   const DwellTest& test = dwelling.test;
   const DwellTest::State state = test.state();
   RaceRecord record;

@@ -341,7 +341,7 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
     s.race->Abandon(why);
     CloseRace(s);
   }
-  std::erase_if(s.open, [](const auto& d) { return d.second.kind != DirectiveKind::kAdopt; });
+  DropOpenWork(s);
   EndPause(s);
   s.role = Role::kFrozen;
   LeaveTurn(s);

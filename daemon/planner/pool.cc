@@ -244,8 +244,10 @@ void Tuning::State::DropLatePartners() {
     const size_t before = s->open.size();
     std::erase_if(s->open, [&](const auto& each) {
       const Outstanding& d = each.second;
-      return d.kind == DirectiveKind::kLease && d.purpose == LeasePurpose::kRace &&
-             now_ - d.issued > d.deadline;
+      const bool late = d.kind == DirectiveKind::kLease && d.purpose == LeasePurpose::kRace &&
+                        now_ - d.issued > d.deadline;
+      if (late) ChargeUnanswered(*s, d);
+      return late;
     });
     if (s->open.size() < before) SitOut(*s, "its pairs did not come in time");
   }

@@ -58,7 +58,7 @@ void Race::Add(const PairSample& pair, double scale, SessionId job) {
   if (ended_) return;
   pairs_.push_back(pair);
   pairs_.back().session = job;
-  if (pair.excluded) return EndAtLimit();
+  if (pair.excluded) return WatchExcluded(pair, scale);
   if (pair.aborted) {
     tail_.AddCutShort();
     Count(kAbortedRatio, scale, -1, +1, job);
@@ -115,6 +115,21 @@ void Race::Decide(bool far_slower) {
   } else {
     EndAtLimit();
   }
+}
+
+// What an event held up is no evidence for a verdict. But events strike either arm as often, so a
+// plan under which most of such pairs are far slower is not run on: the job pays for these steps.
+void Race::WatchExcluded(const PairSample& pair, double scale) {
+  if (pair.aborted) {
+    excluded_tail_.AddCutShort();
+  } else if (HasBothTimes(pair)) {
+    excluded_tail_.Add(LogRatio(pair), scale, 0);
+  }
+  if (!won_ && excluded_tail_.Vetoes(0)) {
+    return End(RaceOutcome::kUndecided,
+               "the pairs left out were far slower again and again, so it was not tried on");
+  }
+  EndAtLimit();
 }
 
 // Excluded pairs count towards a limit of their own: a host that flags everything must not race for

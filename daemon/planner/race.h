@@ -82,6 +82,7 @@ class Race {
  private:
   void Count(double ratio, double scale, double accept, double drop, SessionId job);
   void WatchTail(double ratio, double scale);
+  void WatchExcluded(const PairSample& pair, double scale);
   void Decide(bool far_slower);
   bool Shared() const;
   void EndAtLimit();
@@ -95,6 +96,7 @@ class Race {
   ClippedBet accept_, drop_;
   RaceParts parts_;
   TailGuard tail_;
+  TailGuard excluded_tail_;  // of the pairs that are no evidence
   std::vector<PairSample> pairs_;
   std::vector<double> ratios_,
       scales_;                     // of counted pairs; an aborted one has a ratio of kAbortedRatio

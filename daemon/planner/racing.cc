@@ -1,6 +1,7 @@
 // Pairs into verdicts.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "daemon/planner/counted.h"
 #include "daemon/planner/interval.h"
@@ -13,6 +14,44 @@ namespace {
 // Against the median of the race's earlier pairs, so that a large effect does not pass for noise.
 double Residual(const Race& race, double ratio) {
   return race.counted() < 3 ? ratio : ratio - race.RecentEstimate();
+}
+
+std::optional<Plan> PlanOf(const Session& s, VariantId id) {
+  if (id == kDefaultVariant) return Plan{};
+  const auto it = s.variants.find(id);
+  return it == s.variants.end() ? std::nullopt : std::optional(it->second.plan);
+}
+
+enum class Counting { kEvidence, kAll };
+
+std::vector<double> RatiosOf(const std::vector<PairSample>& pairs, Counting counting) {
+  std::vector<double> ratios;
+  for (const PairSample& pair : pairs) {
+    if (pair.excluded && counting == Counting::kEvidence) continue;
+    if (!pair.aborted && !HasBothTimes(pair)) continue;
+    ratios.push_back(pair.aborted ? kAbortedRatio : LogRatio(pair));
+  }
+  return ratios;
+}
+
+double Mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+void PushResiduals(ScaleRing& ring, const std::vector<double>& ratios, double predicted) {
+  for (double ratio : ratios) {
+    if (ratio != kAbortedRatio) ring.Push(ratio - predicted);
+  }
+}
+
+// What the pairs of a lease cost: those that agree speak for themselves. Where none is evidence the
+// steps were run all the same.
+double ExpectedRatio(const RobustRatios& evidence, const std::vector<PairSample>& pairs,
+                     double predicted, double scale) {
+  const RobustRatios held =
+      evidence.values.empty() ? HoldOutliers(RatiosOf(pairs, Counting::kAll), scale) : evidence;
+  const bool agree = held.values.size() > 1 && held.scale == scale;
+  return agree ? Median(held.values) : predicted;
 }
 
 std::string Story(const Race& race) {
@@ -95,14 +134,15 @@ void Tuning::State::TakeNoise(Session& s, const Outstanding& lease,
     s.noise_step_ns.push_back(pair.champion_ns);
     s.noise_step_ns.push_back(pair.challenger_ns);
   }
-  s.step_ns = Median(s.noise_step_ns);
+  // Where every pair was left out, what the host says of its step has to do.
+  if (!s.noise_step_ns.empty()) s.step_ns = Median(s.noise_step_ns);
   const bool of_default = s.role == Role::kExploring && s.in_use == kDefaultVariant;
   if (of_default) campaign_.default_step_ns = s.step_ns;
 }
 
 // Time lost on the slower arm, against the plan in use. A step that the machine held up says
 // nothing about its plan: a pair counts no further from what is `expected` of its ratio than noise
-// reaches.
+// reaches. That goes for pairs that are no evidence as well: the job ran their steps.
 void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
                                 const std::vector<PairSample>& pairs, double expected,
                                 double scale) {
@@ -113,62 +153,57 @@ void Tuning::State::CountExcess(Session& s, const Outstanding& lease,
   const double timed = lease.lease.timed_steps, warm = lease.lease.warm_steps;
   double excess = 0;
   for (const PairSample& pair : pairs) {
-    if (pair.excluded) continue;
     if (pair.aborted) {
       excess += std::max(0.0, pair.challenger_ns - s.step_ns) * (1 + warm / timed);
       continue;
     }
     // A warm step is as slow as a timed one.
-    const double ratio = HoldNear(LogRatio(pair), expected, scale);
+    const double ratio = HasBothTimes(pair) ? HoldNear(LogRatio(pair), expected, scale) : expected;
     excess += (warm + timed) * s.step_ns * std::expm1(champion_in_use ? -ratio : ratio);
   }
   s.budget.Spend(s.ledger.AddExcess(plan, excess));
   campaign_.ledger.AddExcess(plan, excess);
 }
 
+// Pairs of a race or of a proposal: evidence first, then what the search learns, then what they
+// cost.
 void Tuning::State::TakeTrial(Session& s, const Outstanding& lease,
                               const std::vector<PairSample>& pairs) {
+  const auto champion = PlanOf(s, lease.champion), challenger = PlanOf(s, lease.challenger);
+  if (!champion || !challenger) return s.budget.Spend(lease.expected_ns);  // dropped meanwhile
+  for (Ledger* ledger : {&s.ledger, &campaign_.ledger}) {
+    ledger->AddPairs(lease.of_kind, pairs.size());
+  }
   const bool racing = lease.purpose == LeasePurpose::kRace;
   Race* race = racing ? RaceOf(s, lease) : nullptr;  // null also behind its end
-  const Variant* v = s.Find(lease.challenger);
-  const Variant* other = s.Find(lease.champion);
-  if (v == nullptr && lease.challenger != kDefaultVariant) return;
-  if (other == nullptr && lease.champion != kDefaultVariant) return;
-  const Plan challenger = v == nullptr ? Plan{} : v->plan;
-  const Plan champion = other == nullptr ? Plan{} : other->plan;
-  s.ledger.AddPairs(lease.of_kind, pairs.size());
-  campaign_.ledger.AddPairs(lease.of_kind, pairs.size());
   ScaleRing& ring = s.ring(lease.discard);
   const double before = ring.scale();
-  std::vector<double> ratios;
+  if (racing) TakeEvidence(s, race, ring, pairs);
+  const RobustRatios held = HoldOutliers(RatiosOf(pairs, Counting::kEvidence), before);
+  campaign_.measured = campaign_.measured || !held.values.empty();
+  double predicted = search_.Predict(*champion, *challenger).first;
+  if (!held.values.empty()) {
+    const double mean = Mean(held.values);
+    predicted = search_.Learn(*champion, *challenger, mean, held.scale, held.values.size());
+    if (race == nullptr) PushResiduals(ring, held.values, predicted);
+  }
+  CountExcess(s, lease, pairs, ExpectedRatio(held, pairs, predicted, before), before);
+  RecordOf(*challenger).pairs += held.values.size();  // those that say something of it
+  NoteStanding(*challenger);
+}
+
+// `race`: null where it has its row already; then all pairs are late.
+void Tuning::State::TakeEvidence(Session& s, Race* race, ScaleRing& ring,
+                                 const std::vector<PairSample>& pairs) {
   uint64_t late = 0;
   for (const PairSample& pair : pairs) {
-    const double ratio = pair.aborted ? kAbortedRatio : LogRatio(pair);
+    if (race == nullptr || race->ended()) ++late;
+    if (race == nullptr) continue;
     const double scale = ring.scale();
-    if (race != nullptr && !pair.excluded && !pair.aborted) ring.Push(Residual(*race, ratio));
-    if (racing && (race == nullptr || race->ended())) ++late;
-    if (race != nullptr) race->Add(pair, scale, s.ready.session);
-    if (!pair.excluded) ratios.push_back(ratio);
+    if (!pair.excluded && !pair.aborted) ring.Push(Residual(*race, LogRatio(pair)));
+    race->Add(pair, scale, s.ready.session);
   }
-  s.ledger.AddLate(late);
-  campaign_.ledger.AddLate(late);
-  campaign_.measured = campaign_.measured || !ratios.empty();
-  const RobustRatios held = HoldOutliers(std::move(ratios), before);
-  if (!held.values.empty()) {
-    double sum = 0;
-    for (double ratio : held.values) sum += ratio;
-    const double mean = sum / static_cast<double>(held.values.size());
-    const double predicted =
-        search_.Learn(champion, challenger, mean, held.scale, held.values.size());
-    for (double ratio : held.values) {
-      if (race == nullptr && ratio != kAbortedRatio) ring.Push(ratio - predicted);
-    }
-    // Pairs that agree speak for themselves.
-    const bool agree = held.values.size() > 1 && held.scale == before;
-    CountExcess(s, lease, pairs, agree ? Median(held.values) : predicted, before);
-  }
-  RecordOf(challenger).pairs += pairs.size();
-  NoteStanding(challenger);
+  for (Ledger* ledger : {&s.ledger, &campaign_.ledger}) ledger->AddLate(late);
 }
 
 void Tuning::State::RaceEnded(Session& s, const Race& race) {

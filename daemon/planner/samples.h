@@ -31,6 +31,11 @@ std::optional<std::vector<PairSample>> ReadLease(const LeaseTerms& terms, const 
 // What the lease showed of the host's queue.
 QueueSigns SignsOf(const LeaseTerms& terms, const LeaseDone& done);
 
+// An excluded pair may lack one: its ratio is no number then.
+inline bool HasBothTimes(const PairSample& pair) {
+  return pair.champion_ns > 0 && pair.challenger_ns > 0;
+}
+
 // ln(champion / challenger): positive where the challenger is faster.
 double LogRatio(const PairSample& pair);
 

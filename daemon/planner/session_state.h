@@ -56,6 +56,12 @@ struct Outstanding {
   VariantId champion = 0, challenger = 0;
   bool discard = false;
   double expected_ns = 0;  // what it is expected to take; of a probe: each variant
+
+  // Of what is not answered yet.
+  double ExpectedNs() const {
+    const bool probe = kind == DirectiveKind::kProbe;
+    return expected_ns * (probe ? static_cast<double>(waiting.size()) : 1.0);
+  }
 };
 
 enum class Role {

@@ -118,7 +118,7 @@ void Tuning::State::StartExploring(Session& s) {
   if (s.in_use != kDefaultVariant) {
     // It passed its turn on with a plan that is a candidate like any other by now.
     IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
-    s.step_ns = Median(s.noise_step_ns);
+    if (!s.noise_step_ns.empty()) s.step_ns = Median(s.noise_step_ns);
   }
   const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
   const bool other_default = table_.SetDefault(s.ready.default_signature);
@@ -179,7 +179,7 @@ void Tuning::State::DropStale(Session& s) {
     const Outstanding& d = it->second;
     const bool build = d.kind == DirectiveKind::kBuild && now_ - d.issued > kBuildPatience;
     const bool probe = d.kind == DirectiveKind::kProbe && now_ - d.issued > kProbePatience;
-    if (build || probe) Charge(s, d.expected_ns);
+    if (build || probe) ChargeUnanswered(s, d);
     if (build) lost.push_back(d.variant);
     if (probe) lost.insert(lost.end(), d.waiting.begin(), d.waiting.end());
     it = build || probe ? s.open.erase(it) : std::next(it);

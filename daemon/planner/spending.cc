@@ -61,10 +61,7 @@ double Tuning::State::KeptBackNs(const Session& s) const {
 
 // Beside what is out already and not yet paid.
 bool Tuning::State::Fits(const Session& s, double ns) const {
-  for (const auto& [id, d] : s.open) {
-    const bool probe = d.kind == DirectiveKind::kProbe;
-    ns += d.expected_ns * (probe ? static_cast<double>(d.waiting.size()) : 1.0);
-  }
+  for (const auto& [id, d] : s.open) ns += d.ExpectedNs();
   return s.budget.Covers(ns, now_);
 }
 
@@ -113,12 +110,28 @@ void Tuning::State::Charge(Session& s, double ns) {
   if (s.role != Role::kServing) s.budget.Spend(ns);
 }
 
-// A check runs the fallback on real steps as well.
+void Tuning::State::ChargeUnanswered(Session& s, const Outstanding& directive) {
+  if (directive.kind == DirectiveKind::kLease) return s.budget.Spend(directive.ExpectedNs());
+  Charge(s, directive.ExpectedNs());
+}
+
+// Nobody waits for their answers any more; the host may have spent their time all the same.
+void Tuning::State::DropOpenWork(Session& s) {
+  std::erase_if(s.open, [&](const auto& each) {
+    if (each.second.kind == DirectiveKind::kAdopt) return false;
+    ChargeUnanswered(s, each.second);
+    return true;
+  });
+}
+
+// A check runs the fallback on real steps as well. What an event held up costs as much as was
+// expected of it.
 void Tuning::State::ChargeCheck(Session& s, const Outstanding& lease,
                                 const std::vector<PairSample>& pairs) {
   double excess = 0;
   for (const PairSample& pair : pairs) {
-    if (!pair.excluded && !pair.aborted) excess += pair.challenger_ns - pair.champion_ns;
+    const bool held_up = pair.excluded || pair.aborted;
+    excess += held_up ? expected * s.step_ns : pair.challenger_ns - pair.champion_ns;
   }
   const double steps = lease.lease.warm_steps + lease.lease.timed_steps;
   s.budget.Spend(std::max(0.0, steps * excess));

@@ -96,6 +96,8 @@ class Tuning::State {
                     bool discard);
   size_t BuildsNow(Session& s, size_t wanted);
   void Charge(Session& s, double ns);
+  void ChargeUnanswered(Session& s, const Outstanding& directive);
+  void DropOpenWork(Session& s);
   void ChargeCheck(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   bool PaysCheck(const Session& s) const;
   std::optional<Moment> JobEnd(const Session& s) const;
@@ -148,6 +150,7 @@ class Tuning::State {
   void TakePairs(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   void TakeNoise(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   void TakeTrial(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
+  void TakeEvidence(Session& s, Race* race, ScaleRing& ring, const std::vector<PairSample>& pairs);
   void CountExcess(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs,
                    double expected, double scale);
   void CloseRace(Session& s);

@@ -245,6 +245,44 @@ TEST(SpentBudget, LeavesADueDriftCheckDue) {
   EXPECT_EQ(host.demotions(), 0u);
 }
 
+// A host that has the work may be at it, whoever has stopped waiting.
+TEST(SpentBudget, IsChargedForWhatIsStillOutAtTheEnd) {
+  const sim::CostTable table = OneGoodOption();
+  sim::HostSettings settings;
+  settings.build_steps = 80;
+  TuningConfig config;
+  config.max_window = seconds(60);
+  sim::Host host(&table, settings, config, {}, 10);
+  host.bend = [](EventBody& body) { return !std::holds_alternative<VariantBuilt>(body); };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  ASSERT_GE(host.builds(), 1u);
+  const double expected = 80 * settings.step_ns * static_cast<double>(host.builds());
+  EXPECT_GE(static_cast<double>(host.outcome(s)->cost.budget_spent.count()), expected);
+}
+
+TEST(SpentBudget, IsChargedForEveryVariantOfAProbeThatIsNeverAnswered) {
+  const sim::CostTable table(std::vector<double>(12, 0.01));
+  const sim::HostSettings settings;
+  sim::Host host(&table, settings, {}, {}, 11);
+  host.bend = [](EventBody& body) { return !std::holds_alternative<ProbeDone>(body); };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 400000));
+  double variants = 0;
+  size_t most = 0;
+  for (const Action& action : host.actions()) {
+    const auto* probe = std::get_if<ProbeVariants>(&action);
+    if (probe == nullptr) continue;
+    variants += static_cast<double>(probe->variants.size());
+    most = std::max(most, probe->variants.size());
+  }
+  ASSERT_GT(most, 1u);
+  const CostRecord cost = host.outcome(s)->cost;
+  // Each is expected to take 1.3 steps a batch, and one batch of the default's.
+  const double probes = variants * 1.3 * 4 * settings.step_ns;
+  EXPECT_NEAR(static_cast<double>((cost.budget_spent - cost.build).count()), probes, 0.1 * probes);
+}
+
 TEST(BuildLimit, HoldsForASearchWithItsRebuild) {
   const sim::CostTable table = OneGoodOption();
   std::set<Outcome> seen;

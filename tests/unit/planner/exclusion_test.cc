@@ -172,6 +172,60 @@ TEST(BusyMachine, SaysAtTheForecastWhatItCannotResolve) {
   EXPECT_GT(host.forecast()->resolvable, 0.0225);
 }
 
+// A profiler that runs for the whole job: no pair is evidence, and the job runs every step of them.
+struct Profiled {
+  explicit Profiled(double cost)
+      : table({0.02, cost, 0.02, 0.01}), host(&table, Quiet(), {}, Memory(), 7) {
+    host.bend = [](EventBody& body) {
+      if (auto* done = std::get_if<LeaseDone>(&body)) {
+        for (UnitTime& unit : done->units) unit.flags |= kUnitProfiler;
+      }
+      return true;
+    };
+    session = host.Attach("job");
+    EXPECT_TRUE(host.RunUntilEnd(session, 200000));
+  }
+  // What is cut short counts in full, whoever held it up: here nothing does.
+  static sim::HostSettings Quiet() {
+    sim::HostSettings settings;
+    settings.noise.outlier_share = 0;
+    return settings;
+  }
+  static TuningMemory Memory() {
+    TuningMemory memory;
+    memory.candidate.emplace();
+    memory.candidate->plan = {{1, 1}};
+    return memory;
+  }
+  sim::CostTable table;
+  sim::Host host;
+  SessionId session = 0;
+};
+
+TEST(WhollyExcluded, PairsOfASlowPlanAreLeftAndPaid) {
+  const Profiled job(0.5);
+  ASSERT_FALSE(job.host.races().empty());
+  const RaceRecord& race = job.host.races()[0];
+  EXPECT_EQ(race.challenger, (Plan{{1, 1}}));
+  EXPECT_LE(race.pairs.size(), 32u) << "slower by half, again and again";
+  EXPECT_EQ(race.outcome, RaceOutcome::kUndecided);
+}
+
+TEST(WhollyExcluded, PairsCostWhatTheirStepsTook) {
+  const Profiled job(0.06);
+  const CostRecord cost = job.host.outcome(job.session)->cost;
+  const double lost = job.host.lost_steps();  // with a few of other plans
+  EXPECT_GT(lost, 100);
+  EXPECT_NEAR(static_cast<double>(cost.regret.count()) / 10e6, lost, 0.2 * lost);
+  EXPECT_GE(cost.budget_spent, cost.regret);
+}
+
+TEST(WhollyExcluded, PairsAreNoGroundForAnAnswer) {
+  const Profiled job(-0.08);
+  EXPECT_EQ(job.host.outcome(job.session)->outcome, Outcome::kUndecided);
+  EXPECT_FALSE(job.host.settlement().has_value());
+}
+
 TEST(BusyMachine, StillLeavesOutWhatARareNeighbourTouched) {
   const sim::CostTable table({0.02, -0.08, 0.02, 0.01, 0.02, 0.01});
   const Busy busy = Tunings(0.2, table);

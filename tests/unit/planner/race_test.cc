@@ -58,6 +58,35 @@ TEST(Race, DropsAFarSlowerChallengerAfterTwoPairs) {
       "two pairs in a row were slower by more than five times the noise, so it was not tried on");
 }
 
+PairSample Excluded(double log_ratio) {
+  PairSample pair = Ratio(log_ratio);
+  pair.excluded = true;
+  return pair;
+}
+
+TEST(Race, LeavesAPlanWhoseExcludedPairsAreFarSlowerAgainAndAgain) {
+  Race race = Open();
+  int pairs = 0;
+  for (; pairs < 100 && !race.ended(); ++pairs) race.Add(Excluded(-0.4), kScale);
+  EXPECT_LE(pairs, 10);
+  EXPECT_EQ(race.outcome(), RaceOutcome::kUndecided) << "no evidence, no verdict";
+  EXPECT_NE(race.reason().find("far slower again and again"), std::string::npos) << race.reason();
+  EXPECT_EQ(race.counted(), 0u);
+}
+
+TEST(Race, EndsNoRaceOverEventsThatStrikeEitherArm) {
+  int left = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    Race race = Open();
+    for (int i = 0; i < 500 && !race.ended(); ++i) {
+      race.Add(Excluded(random.Coin() ? 3 : -3), kScale);
+    }
+    left += race.ended() ? 1 : 0;
+  }
+  EXPECT_LE(left, 15) << "of 200, where one in twenty is the bound";
+}
+
 TEST(Race, DoesNotEndALongRaceOverTwoPairsThatTheMachineHeldUp) {
   Race race = Open();
   for (int i = 0; i < 18; ++i) race.Add(Ratio(0.0065), kScale);
