@@ -71,7 +71,6 @@ void Tuning::State::JudgeBuild(Session& s, Variant& v, const VariantBuilt& event
     return FailVariant(s, v.id, Verdict::kBuildFailed,
                        event.reason.empty() ? "the host could not build it" : event.reason);
   }
-  s.build_ns = std::min(event.build_ns, kLongestUnitNs);
   if (event.status == BuildStatus::kMemory ||
       !FitsMemory(event.peak_bytes, s.ready.default_peak_bytes, s.ready.extra_memory_bytes)) {
     return FailVariant(s, v.id, Verdict::kRejectedMemory,
@@ -132,7 +131,6 @@ void Tuning::State::On(const ProbeDone& event) {
   s->ledger.AddProbe(event.probe_ns);
   Charge(*s, static_cast<double>(std::min(event.probe_ns, kLongestUnitNs)));
   campaign_.ledger.AddProbe(event.probe_ns);
-  s->probe_ns = std::min(event.probe_ns, kLongestUnitNs);
   const Plan plan = v->plan;
   const bool helps = s->role == Role::kWaiting;  // then the plan's own row is the exploring job's
   PlanRecord& record = RecordOf(plan);
@@ -142,9 +140,9 @@ void Tuning::State::On(const ProbeDone& event) {
   const uint32_t needed = s->burst ? 1 : config_.probe_batches;
   const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
   if (!helps) campaign_.rejected_in_row = answer.passed ? 0 : campaign_.rejected_in_row + 1;
-    v->probe_tries = 0;
   if (answer.passed) {
     v->stage = VariantStage::kProven;
+    v->probe_tries = 0;
     if (record.verdict == Verdict::kProposed) Judge(plan, Verdict::kProven, {});
   } else if (answer.verdict == Verdict::kInconclusive && ++v->probe_tries < kProbeTries) {
     v->stage = VariantStage::kBuilt;  // asked once more

@@ -113,9 +113,8 @@ Surroundings Tuning::State::Measure(const Session& s) const {
   here.toggles = space_.size();
   here.scale = s.plain.scale();
   here.step_ns = s.step_ns;
-  here.build_ns = static_cast<double>(s.build_ns);
-  here.probe_ns =
-      s.probe_ns > 0 ? static_cast<double>(s.probe_ns) : ProbeNs(s, config_.probe_batches);
+  here.build_ns = BuildNs(s);
+  here.probe_ns = ProbeNs(s, config_.probe_batches);
   const Nanos left = s.budget.Allowed(now_) - s.budget.spent();
   here.budget_ns = std::max(0.0, static_cast<double>(left.count()));
   const double window = static_cast<double>(config_.max_window.count());
@@ -155,7 +154,7 @@ bool Tuning::State::NoiseStep(Session& s) {
     return true;
   }
   SetStage(s, Stage::kScout);
-  const double lot = s.step_ns > 0 ? 1 + static_cast<double>(s.build_ns) / s.step_ns : kScoutSteps;
+  const double lot = s.step_ns > 0 ? 1 + BuildNs(s) / s.step_ns : kScoutSteps;
   if (static_cast<double>(space_.size()) * lot > kScoutSteps) return true;
   // Where builds are limited they are for plans that are measured.
   if (BuildsLeft(s) < 2 * space_.size()) return true;

@@ -16,20 +16,28 @@ void Ledger::Close(Moment at) {
 
 void Ledger::AddBuild(uint64_t ns) {
   build_ns_ += std::min(ns, kLongestUnitNs);
+  build_times_.Add(ns);
   ++builds_;
 }
 
 void Ledger::AddProbe(uint64_t ns) {
   probe_ns_ += std::min(ns, kLongestUnitNs);
+  probe_times_.Add(ns);
   ++probes_;
 }
 
-double Ledger::MeanBuildNs() const {
-  return builds_ == 0 ? 0 : static_cast<double>(build_ns_) / builds_;
+void Ledger::Times::Add(uint64_t ns) {
+  if (latest_.size() == kLatest) latest_.pop_front();
+  latest_.push_back(static_cast<double>(std::min(ns, kLongestUnitNs)));
 }
 
-double Ledger::MeanProbeNs() const {
-  return probes_ == 0 ? 0 : static_cast<double>(probe_ns_) / probes_;
+double Ledger::Times::Usual(double first) const {
+  std::vector<double> times(latest_.begin(), latest_.end());
+  if (first > 0) times.push_back(first);
+  if (times.empty()) return 0;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
 void Ledger::AddDrain(uint64_t ns) { drain_ns_ += std::min(ns, kLongestUnitNs); }

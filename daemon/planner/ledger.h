@@ -2,6 +2,7 @@
 // tuning.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -16,9 +17,11 @@ class Ledger {
   void Close(Moment at);
   std::optional<Moment> opened() const { return opened_; }
   uint32_t builds() const { return builds_; }
-  // What one took so far, in the mean; 0: none was.
-  double MeanBuildNs() const;
-  double MeanProbeNs() const;
+  // What one takes as a rule: the lower median of the latest ones, so that one that was held up
+  // tells nothing of those that follow. `of_default`: what the host's own build took, which counts
+  // as one more; 0: unknown. 0 where nothing is known.
+  double UsualBuildNs(double of_default) const { return build_times_.Usual(of_default); }
+  double UsualProbeNs() const { return probe_times_.Usual(0); }
 
   void AddBuild(uint64_t ns);
   void AddProbe(uint64_t ns);
@@ -36,7 +39,18 @@ class Ledger {
   CostRecord Record(Moment now) const;
 
  private:
+  class Times {
+   public:
+    void Add(uint64_t ns);
+    double Usual(double first) const;
+
+   private:
+    static constexpr size_t kLatest = 15;
+    std::deque<double> latest_;
+  };
+
   std::optional<Moment> opened_, closed_;
+  Times build_times_, probe_times_;
   uint64_t build_ns_ = 0, probe_ns_ = 0, drain_ns_ = 0;
   uint32_t builds_ = 0, probes_ = 0, races_ = 0;
   uint64_t search_pairs_ = 0, replication_pairs_ = 0;

@@ -25,10 +25,10 @@ bool HasPlans(const Session& s, const Race& race) {
 }
 
 // A build that takes longer than the race comes too late to give it anything.
-bool InTime(const Session& s, const Race& race) {
+bool InTime(double build_ns, double step_ns, const Race& race) {
   const RaceTerms& terms = race.terms();
   const double steps = 2 * kUsualShare * static_cast<double>(terms.max_pairs);
-  return static_cast<double>(s.build_ns) <= steps * (terms.discard ? 2 : 1) * s.step_ns;
+  return build_ns <= steps * (terms.discard ? 2 : 1) * step_ns;
 }
 
 std::string NameOf(const Session& s) {
@@ -158,7 +158,7 @@ bool Tuning::State::HelpStep(Session& s) {
 bool Tuning::State::MayBuildFor(const Session& s, const Race& race) const {
   if (race.terms().kind != RaceKind::kReplication && HasPlans(s, race)) return true;
   const uint32_t most = search_.profile().max_builds;
-  return InTime(s, race) && (most == 0 || s.ledger.Record(now_).builds < most);
+  return InTime(BuildNs(s), s.step_ns, race) && (most == 0 || s.ledger.Record(now_).builds < most);
 }
 
 // True where both plans are proven here and run as what the exploring job runs.

@@ -135,7 +135,9 @@ void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
   s.failed[plan] = verdict;
   if (s.in_use == id) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
   IssueDrop(s, id);
-  if (verdict != Verdict::kProposed) Blame(plan, verdict);
+  if (verdict == Verdict::kProposed) return;
+  search_.NoteTried(plan);  // else a group of changes that fails would be named again and again
+  Blame(plan, verdict);
 }
 
 // A failed plan is not proposed again. Which of its choices is at fault is known where it has just

@@ -117,13 +117,13 @@ struct Dwelling {
   std::optional<Dwell> first;      // of the block under way
   std::vector<PairSample> blocks;  // one pair each
   Moment started{};
+  uint32_t disturbed = 0;  // dwells that left nothing to read, in a row
 };
 
 struct Session {
   explicit Session(const SessionReady& ready_event, Moment at)
       : ready(ready_event),
         since(at),
-  uint32_t disturbed = 0;  // dwells that left nothing to read, in a row
         units(ready_event.queued, ready_event.default_step_ns),
         coin(ready_event.seed),
         draw(ready_event.seed ^ 0x5bd1e995a5a5a5a5ULL),
@@ -153,7 +153,6 @@ struct Session {
   std::vector<double> noise_step_ns;
   uint32_t noise_pairs = 0;
   double step_ns = 0;
-  uint64_t build_ns = 0, probe_ns = 0;  // last measured
   uint32_t expired_in_row = 0;
   std::optional<uint64_t> first_step;
   uint64_t latest_step = 0;

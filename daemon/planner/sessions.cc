@@ -20,7 +20,6 @@ void Tuning::State::On(const SessionReady& event) {
   ++devices_[event.device];
   Session& s = it->second;
   s.step_ns = static_cast<double>(std::min(event.default_step_ns, kLongestUnitNs));
-  s.build_ns = std::min(event.default_build_ns, kLongestUnitNs);
   if (event.mode == Mode::kObserve) {
     s.role = Role::kObserving;
     SetPhase(s, Phase::kWaiting, "observing; nothing is changed");

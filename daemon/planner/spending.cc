@@ -26,16 +26,15 @@ std::string SecondsText(Nanos span) {
 
 }  // namespace
 
-// The mean, so that one that was held up does not stop all that follow.
 double Tuning::State::BuildNs(const Session& s) const {
-  const double mean = s.ledger.MeanBuildNs();
-  return mean > 0 ? mean : static_cast<double>(s.build_ns);
+  const uint64_t of_default = std::min(s.ready.default_build_ns, kLongestUnitNs);
+  return s.ledger.UsualBuildNs(static_cast<double>(of_default));
 }
 
 // Of one variant.
 double Tuning::State::ProbeNs(const Session& s, uint32_t batches) const {
-  const double mean = s.ledger.MeanProbeNs();
-  return mean > 0 ? mean : kProbeSteps * (batches + 1) * s.step_ns;
+  const double usual = s.ledger.UsualProbeNs();
+  return usual > 0 ? usual : kProbeSteps * (batches + 1) * s.step_ns;
 }
 
 double Tuning::State::LeaseNs(const Session& s, uint32_t pairs, bool two_plans,
@@ -128,6 +127,7 @@ void Tuning::State::DropOpenWork(Session& s) {
 // expected of it.
 void Tuning::State::ChargeCheck(Session& s, const Outstanding& lease,
                                 const std::vector<PairSample>& pairs) {
+  const double expected = std::max(kRegretSteps, settlement_ ? settlement_->gain.estimate : 0);
   double excess = 0;
   for (const PairSample& pair : pairs) {
     const bool held_up = pair.excluded || pair.aborted;

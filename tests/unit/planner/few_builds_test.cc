@@ -133,6 +133,48 @@ TEST(FewBuilds, TryHowTheStepIsLaunchedLongBeforeABoundaryPays) {
   EXPECT_LE(BuildsOf(host), 3u) << "it, its rebuild before it settles, and nothing else";
 }
 
+// The group that failed has had its turn: the next one comes.
+TEST(FewBuilds, GoOnWhereAGroupCannotBeProvenOrIsNeverBuilt) {
+  for (const bool built : {true, false}) {
+    const sim::CostTable table(std::vector<double>(40, 0.003));
+    sim::Host host(&table, Dear(), {}, {}, 1);
+    std::optional<VariantId> first;
+    host.bend = [&](EventBody& body) {
+      const auto* variant = std::get_if<VariantBuilt>(&body);
+      if (variant != nullptr && !first) first = variant->variant;
+      if (variant != nullptr && !built) return variant->variant != *first;
+      auto* done = std::get_if<ProbeDone>(&body);
+      if (done != nullptr && done->variant == *first) {
+        done->summary.equivalence = Equivalence::kInconclusive;
+      }
+      return true;
+    };
+    const SessionId s = host.Attach("job");
+    host.Pass(kLongJob);
+    ASSERT_TRUE(host.RunUntilEnd(s, 200000));
+    EXPECT_EQ(host.outcome(s)->reason, "this process has spent its builds") << built;
+    EXPECT_GE(BuildsOf(host), 8u) << built;
+  }
+}
+
+// Behind more builds than few-builds would allow.
+TEST(FewBuilds, AreNotChosenOverOneBuildThatWasHeldUp) {
+  const sim::CostTable table(std::vector<double>(30, 0.003));
+  for (const uint64_t held_up : {1, 32, 33, 34, 35, 36, 37, 38}) {
+    sim::Host host(&table, {}, {}, {}, 1);
+    uint64_t builds = 0;
+    host.bend = [&](EventBody& body) {
+      auto* built = std::get_if<VariantBuilt>(&body);
+      if (built != nullptr && ++builds == held_up) built->build_ns = uint64_t{20'000'000'000};
+      return true;
+    };
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    EXPECT_GT(builds, held_up + 4) << held_up;
+    EXPECT_EQ(host.outcome(s)->outcome, Outcome::kNoWinner) << host.outcome(s)->reason;
+  }
+}
+
 TEST(FewBuilds, AreAtMostTwelveInAProcessAndTheNextOneGoesOn) {
   const sim::CostTable table(std::vector<double>(134, 0.003));
   sim::Host host(&table, Dear(), {}, {}, 1);
