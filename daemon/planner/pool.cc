@@ -137,13 +137,16 @@ bool Tuning::State::HelpStep(Session& s) {
   }
   // Before there is a race: it is not to wait for a scale.
   if (s.noise_pairs < kRingPairs) {
-    IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant, kRingPairs, false);
+    IssueLease(s, LeasePurpose::kNoise, kDefaultVariant, kDefaultVariant,
+               PairsALease(s.units.Shape(false), kRingPairs), false);
     return false;
   }
   Session& lead = *Lead();
   if (!lead.race || lead.race->ended() || s.sat_out == lead.race->id()) return false;
   if (!s.helping || s.helping->race != lead.race->id()) {
-    if (!MayBuildFor(s, *lead.race)) {
+    // Pairs of two kinds of units have no scale in common.
+    const RaceTerms& terms = lead.race->terms();
+    if (s.units.Shape(terms.discard) != terms.unit || !MayBuildFor(s, *lead.race)) {
       s.sat_out = lead.race->id();
       return false;
     }
@@ -230,12 +233,13 @@ bool Tuning::State::HoldsBack(const Session& s, const Race& race) {
   return jobs >= kSharing && 2 * own > all;
 }
 
-// The race that a lease was for; null once it has its row.
+// The race that a lease was for; null once it has its row, and where its units were found too
+// short.
 Race* Tuning::State::RaceOf(Session& s, const Outstanding& lease) {
   if (s.race) return s.race->id() == lease.race ? &*s.race : nullptr;
   Session* lead = Lead();
   const bool open = lead != nullptr && lead->race && lead->race->id() == lease.race;
-  return open ? &*lead->race : nullptr;
+  return open && s.sat_out != lease.race ? &*lead->race : nullptr;
 }
 
 // A job that does not answer in time is not waited for.

@@ -12,6 +12,10 @@ bool Tuning::State::SeeQueue(Session& s, const Outstanding& lease, const LeaseDo
                              std::vector<PairSample>& pairs) {
   const bool noise = lease.purpose == LeasePurpose::kNoise;
   if (!s.units.See(SignsOf(lease.lease, done), noise)) return false;
+  if (!s.race && lease.purpose == LeasePurpose::kRace) {
+    SitOut(s, "its units were too short for a host that runs ahead of its device");
+    s.sat_out = lease.race;
+  }
   if (s.race && !s.race->ended()) {
     s.race->Abandon("its units were too short for a host that runs ahead of its device; units of " +
                     Counted(s.units.Shape(s.race->terms().discard).timed, "step") + " follow");

@@ -7,6 +7,7 @@
 
 #include "client/sim/host.h"
 #include "daemon/planner/drift.h"
+#include "daemon/planner/unit.h"
 
 namespace blazed::planner {
 namespace {
@@ -224,6 +225,63 @@ TEST(Queueing, CountsRegretByEveryStepThatAUnitRan) {
   // large; a step in ten that was left out would tell a tenth.
   EXPECT_LT(sum.regret, 1.6 * sum.true_regret);
   EXPECT_GT(sum.regret, sum.true_regret / 1.4);
+}
+
+// Jobs of one workload on queued hosts, each on a device of its own.
+struct QueuedJobs {
+  QueuedJobs() : host(&kDevice, Queued(), {}, {}, 11) {
+    for (const char* device : {"GPU-0", "GPU-1"}) {
+      ids.push_back(host.Attach(std::string("job on ") + device, Mode::kTune, device));
+    }
+  }
+  // Pairs that a session gave to races of another one.
+  uint64_t GivenBy(SessionId session) const {
+    uint64_t pairs = 0;
+    for (const RaceRecord& race : host.races()) {
+      pairs += static_cast<uint64_t>(
+          std::count_if(race.pairs.begin(), race.pairs.end(),
+                        [&](const PairSample& pair) { return pair.session == session; }));
+    }
+    return pairs;
+  }
+  sim::Host host;
+  std::vector<SessionId> ids;
+};
+
+TEST(Queueing, SharesRacesBetweenJobsWhoseUnitsAreTheSame) {
+  QueuedJobs jobs;
+  ASSERT_TRUE(jobs.host.RunUntilEnd(jobs.ids[0], kLongest));
+  ExpectTruth(jobs.host);
+  EXPECT_GT(jobs.GivenBy(jobs.ids[1]), 0u);
+  for (const RunPairs& lease : LeasesOf(jobs.host)) {
+    const bool noise = IsNoise(lease);
+    EXPECT_LE(lease.challenger_first.size(), noise ? 32u : 16u);
+    if (noise && lease.session == jobs.ids[1]) {
+      EXPECT_LE(lease.challenger_first.size(), PairsALease({2, 8}, 16));
+    }
+  }
+}
+
+// The second job's host turns out to run far ahead in the middle of a race.
+TEST(Queueing, TakesNoPairsOfAnotherJobWhoseUnitsAreTooShort) {
+  QueuedJobs jobs;
+  uint64_t told = 0;
+  jobs.host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<LeaseDone>(&body);
+    if (done == nullptr || done->session != jobs.ids[1]) return true;
+    const auto leases = LeasesOf(jobs.host);
+    const auto lease = std::find_if(leases.rbegin(), leases.rend(), [&](const RunPairs& run) {
+      return run.session == done->session && run.lease == done->lease;
+    });
+    if (IsNoise(*lease)) return true;
+    ++told;
+    done->run_ahead = 40;
+    return true;
+  };
+  ASSERT_TRUE(jobs.host.RunUntilEnd(jobs.ids[0], kLongest));
+  EXPECT_EQ(told, 1u) << "its units have the length of the exploring job's no more";
+  EXPECT_EQ(jobs.GivenBy(jobs.ids[1]), 0u);
+  ExpectTruth(jobs.host);
 }
 
 // Device-bound: nearly all of what the host waits for at a drained point, the device works.
