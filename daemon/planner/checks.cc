@@ -155,18 +155,19 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   const std::string left_out = ExcludedText(s.burst->pairs);
   record.reason = left_out.empty() ? reason : reason + "; " + left_out;
   record.pairs = s.burst->pairs;
-  record.warm_steps = s.units.Shape(true).warm;
-  record.timed_steps = s.units.Shape(true).timed;
+  const UnitShape unit = s.units.Shape(s.burst->discard);
+  record.warm_steps = unit.warm;
+  record.timed_steps = unit.timed;
   // Without a counted pair nothing is refuted, so both ends are open, as in a race.
   record.effect = ConfidenceInterval(s.burst->ratios, s.burst->scales, config_.alpha);
   record.started = s.burst->started;
   record.ended = now_;
   const bool alarmed = s.burst->alarmed;
+  const uint64_t factor = s.units.CheckFactor(s.burst->discard);
   s.burst.reset();
   LeaveTurn(s);
   Emit(KeepRace{record});
   if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted);
-  const uint64_t factor = s.units.CheckFactor();
   if (outcome == RaceOutcome::kLost) {
     timer_ = AfterOk(*timer_, factor);
   } else {

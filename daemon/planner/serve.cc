@@ -12,11 +12,15 @@ uint64_t Tuning::State::PlansMeasured() const {
   return count;
 }
 
+// Also behind a restart of the daemon, which a session keeps its id over.
+bool Tuning::State::WonHere(const Session& s) const {
+  const bool same = !settled_process_.empty() && s.ready.process == settled_process_;
+  return same || s.ready.session == settlement_->session;
+}
+
 // The process that won the settlement has seen its own effects; every other one has not.
 bool Tuning::State::AwaitsPairs(const Session& s) const {
-  const bool same = !settled_process_.empty() && s.ready.process == settled_process_;
-  const bool own = same || s.ready.session == settlement_->session;
-  return !own && AwaitsReplication(*settlement_, PlansMeasured());
+  return !WonHere(s) && AwaitsReplication(*settlement_, PlansMeasured());
 }
 
 void Tuning::State::StartServing(Session& s) {
@@ -41,36 +45,49 @@ bool Tuning::State::ServeStep(Session& s) {
     return false;
   }
   if (s.race) return RaceStep(s);
-  Serving& serving = *s.serving;
-  if (!Prepare(s, {serving.plan})) return false;
-  const auto variant = Proven(s, serving.plan);
+  const Plan plan = s.serving->plan;
+  if (!Prepare(s, {plan})) return false;
+  const auto variant = Proven(s, plan);
   if (!variant) {
-    const auto failed = s.failed.find(serving.plan);
-    const Verdict verdict = failed == s.failed.end() ? Verdict::kInconclusive : failed->second;
-    if (IsWrong(verdict)) {
-      DemoteSettled("it failed its probes in another process", verdict);
-    } else {
-      ServeMissed(s, "the settled plan could not be built and proven here");
-    }
+    ServeUnproven(s);
     return false;
   }
-  if (!serving.compared) {
-    serving.compared = true;
-    serving.match = s.Find(*variant)->signature == serving.settlement.champion_signature &&
-                    s.ready.default_signature == serving.settlement.default_signature;
-  }
-  if (serving.match && !AwaitsPairs(s)) {
+  const bool match = Matches(s, *variant);
+  if (match && !AwaitsPairs(s)) {
     ServeMatch(s, AdoptReason::kStoredMatch);
     return false;
   }
-  const std::string why = serving.match
-                              ? "the settled win has yet to be replicated outside of its process"
-                              : "the settled plan runs as something else here";
+  return ServeByPairs(s, match ? "the settled win has yet to be replicated outside of its process"
+                               : "the settled plan runs as something else here");
+}
+
+void Tuning::State::ServeUnproven(Session& s) {
+  const auto failed = s.failed.find(s.serving->plan);
+  const Verdict verdict = failed == s.failed.end() ? Verdict::kInconclusive : failed->second;
+  if (IsWrong(verdict)) {
+    DemoteSettled("it failed its probes in another process", verdict);
+  } else {
+    ServeMissed(s, "the settled plan could not be built and proven here");
+  }
+}
+
+// Whether it runs here as what was settled; looked at once.
+bool Tuning::State::Matches(Session& s, VariantId variant) {
+  Serving& serving = *s.serving;
+  if (!serving.compared) {
+    serving.compared = true;
+    serving.match = s.Find(variant)->signature == serving.settlement.champion_signature &&
+                    s.ready.default_signature == serving.settlement.default_signature;
+  }
+  return serving.match;
+}
+
+// Pairs need the turn; GrantTurns comes back here once it is free.
+bool Tuning::State::ServeByPairs(Session& s, const std::string& why) {
   if (s.ready.mode == Mode::kPinned) {
     ServeMissed(s, why + ", and trials are off");
     return false;
   }
-  // Pairs need the turn; GrantTurns comes back here once it is free.
   if (explorer_ != 0 && explorer_ != s.ready.session) return false;
   if (DeviceTaken(s)) return false;
   explorer_ = s.ready.session;
@@ -79,9 +96,11 @@ bool Tuning::State::ServeStep(Session& s) {
     if (AffordsNoise(s)) IssueNoise(s);
     return false;
   }
-  const RaceTerms terms = SettlingTerms(config_, SessionSpread(effects_[serving.plan]),
-                                        config_.delta1, s.discard.scale(), ++checks_);
-  OpenRace(s, terms, Plan{}, serving.plan);
+  const Plan plan = s.serving->plan;
+  OpenRace(s,
+           SettlingTerms(config_, SessionSpread(effects_[plan]), config_.delta1, s.discard.scale(),
+                         ++checks_),
+           Plan{}, plan);
   return true;
 }
 
@@ -89,8 +108,8 @@ void Tuning::State::ServeMatch(Session& s, AdoptReason reason) {
   const auto variant = Proven(s, s.serving->plan);
   s.serving.reset();
   s.role = Role::kSettled;
-  if (timer_) {
-    timer_ = ForNewProcess(*timer_, s.units.CheckFactor());
+  if (timer_ && !WonHere(s)) {
+    timer_ = ForNewProcess(*timer_, s.units.CheckFactor(settlement_->carry));
     KeepTimer();
   }
   IssueAdopt(s, variant.value_or(kDefaultVariant), reason, true);

@@ -48,7 +48,7 @@ bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t st
   const double step_ns = event.median_step_ns > 0
                              ? static_cast<double>(event.median_step_ns)
                              : static_cast<double>(event.host_ns) / event.steps;
-  const uint64_t least = kFirstGapSteps * s.units.CheckFactor();
+  const uint64_t least = kFirstGapSteps * s.units.CheckFactor(settlement_->carry);
   // An alarm soon after a check waits: the level that it was raised against is gone by then.
   s.alarmed |= step_ns > 0 && s.watch.Add(std::log(step_ns));
   if (s.alarmed && timer_->gap_steps - timer_->steps_left >= least) {

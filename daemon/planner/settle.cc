@@ -106,7 +106,8 @@ void Tuning::State::On(const SettlementStored& event) {
   detector_ = DriftDetector();
   Session* s = FindSession(settlement_->session);
   if (winner) {
-    timer_ = FirstGap(event.settlement, s == nullptr ? 1 : s->units.CheckFactor());
+    timer_ =
+        FirstGap(event.settlement, s == nullptr ? 1 : s->units.CheckFactor(settlement_->carry));
     KeepTimer();
     Judge(settlement_->plan, Verdict::kChampion, "settled");
   }

@@ -212,8 +212,12 @@ class Tuning::State {
   // -- serve.cc: what is settled, for everybody else
   void StartServing(Session& s);
   uint64_t PlansMeasured() const;
+  bool WonHere(const Session& s) const;
   bool AwaitsPairs(const Session& s) const;
   bool ServeStep(Session& s);
+  void ServeUnproven(Session& s);
+  bool Matches(Session& s, VariantId variant);
+  bool ServeByPairs(Session& s, const std::string& why);
   void ServeMatch(Session& s, AdoptReason reason);
   void ServeReplicated(Session& s, const Race& race);
   void ServeMissed(Session& s, const std::string& why);

@@ -49,8 +49,8 @@ class UnitRule {
   // ones as SeeFill found to be needed.
   UnitShape Shape(bool discard) const;
   bool queued() const { return timed_ > 1; }
-  // By how much a drift check is dearer than one of a host that waits in each step.
-  uint64_t CheckFactor() const { return Shape(true).steps() / 2; }
+  // By how much a drift check in this mode is dearer than one of a host that waits in each step.
+  uint64_t CheckFactor(bool discard) const { return Shape(discard).steps() / (discard ? 2 : 1); }
 
   // Takes the signs of one lease in. True where units have another shape from here on: what was
   // measured before is no guide to their scale. Units become single steps only where the lease

@@ -321,10 +321,10 @@ TEST(Queueing, ChecksForDriftAsMuchMoreSeldomAsACheckIsDearer) {
   const SessionId s = host.Attach("job");
   ASSERT_TRUE(host.RunUntilEnd(s, kLongest));
   ASSERT_TRUE(host.drift().has_value());
-  // Units of 4 and 8 steps where they would be of 1 and 1.
-  EXPECT_EQ(host.drift()->gap_steps, 6 * kFirstGapSteps);
+  // Units of 2 and 8 steps where they would be of one.
+  EXPECT_EQ(host.drift()->gap_steps, 10 * kFirstGapSteps);
   const size_t leases = LeasesOf(host).size();
-  host.Serve(s, 4 * kFirstGapSteps);
+  host.Serve(s, 8 * kFirstGapSteps);
   EXPECT_EQ(LeasesOf(host).size(), leases);
   host.Serve(s, 4 * kFirstGapSteps);
   const auto all = LeasesOf(host);
@@ -334,7 +334,7 @@ TEST(Queueing, ChecksForDriftAsMuchMoreSeldomAsACheckIsDearer) {
     EXPECT_EQ(all[i].challenger, kDefaultVariant);
   }
   EXPECT_EQ(host.demotions(), 0u);
-  EXPECT_EQ(host.drift()->gap_steps, 12 * kFirstGapSteps);
+  EXPECT_EQ(host.drift()->gap_steps, 20 * kFirstGapSteps);
 }
 
 // A settled session of a daemon that started afresh has measured nothing yet: its check is where it

@@ -80,6 +80,9 @@ TEST(Service, ChecksWithWarmStepsOnlyWhereCarryOverWasSeen) {
       EXPECT_EQ(run->warm_steps, carry ? 1u : 0u);
     }
     EXPECT_GE(leases, 1u);
+    ASSERT_FALSE(host.races().empty());
+    EXPECT_EQ(host.races()[0].kind, RaceKind::kDrift);
+    EXPECT_EQ(host.races()[0].warm_steps, carry ? 1u : 0u) << "its row says what ran";
   }
 }
 
@@ -249,6 +252,7 @@ TEST(Service, TakesTheTimerUpFromTheStoreAndStartsAQuarterBackInAnotherProcess) 
   Settled job(5);
   TuningMemory memory;
   memory.settlement = job.host.settlement();
+  memory.settlement->session = 900;  // no other one has its id
   memory.drift = DriftTimer{memory.settlement->id, 16000, 12};
   sim::Host next(&job.table, {}, {}, memory, 6);
   const SessionId s = next.Attach("other");
@@ -256,6 +260,18 @@ TEST(Service, TakesTheTimerUpFromTheStoreAndStartsAQuarterBackInAnotherProcess) 
   ASSERT_TRUE(next.drift().has_value());
   EXPECT_EQ(next.drift()->gap_steps, 4000u);
   EXPECT_EQ(next.drift()->steps_left, 12u);
+}
+
+TEST(Service, KeepsTheTimerOfTheProcessThatSettledOverARestartOfTheDaemon) {
+  Settled job(1);
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  job.host.Serve(job.session, 20000);
+  const DriftTimer before = *job.host.drift();
+  ASSERT_GE(before.gap_steps, 2000u);
+  job.host.RestartDaemon(sim::Restart::kStopped);
+  ASSERT_TRUE(job.host.RunUntilEnd(job.session, 500));
+  ASSERT_EQ(job.host.in_use(job.session), kGood);
+  EXPECT_EQ(*job.host.drift(), before);
 }
 
 // Each job is served a window of 16 steps, far fewer than the shortest gap.

@@ -109,7 +109,10 @@ TEST(UnitRule, SettlesInUnitsOfTwiceAsManyStepsWhereTheirEndsCouldPassForAGain) 
   rule.SeeFill(0.021, kLeastGain);
   EXPECT_EQ(rule.Shape(true), (UnitShape{4, 16}));
   EXPECT_EQ(rule.Shape(false), (UnitShape{2, 8})) << "a search may be wrong by that much";
-  EXPECT_EQ(rule.CheckFactor(), 10u);
+  EXPECT_EQ(rule.CheckFactor(true), 10u) << "where a host that waits has two steps";
+  EXPECT_EQ(rule.CheckFactor(false), 10u) << "where it has one";
+  EXPECT_EQ(UnitRule().CheckFactor(true), 1u);
+  EXPECT_EQ(UnitRule().CheckFactor(false), 1u);
   rule.SeeFill(-1, kLeastGain);
   EXPECT_EQ(rule.Shape(true), (UnitShape{4, 8}));
   UnitRule deep(true, kStepNs);
