@@ -281,10 +281,11 @@ void Tuning::State::TakeOver(Session& s, const Session& from) {
   last_process_ = s.ready.process;
   s.role = Role::kExploring;
   ForgetHelp(s);
+  s.turn = ++turns_;
   s.rebuilt = true;  // in a replication; every earlier stage says so by itself
   campaign_.proof.reset();
   campaign_.default_step_ns = s.step_ns;
-  search_.Spread();
+  search_.NextProcess(LargestSpread());
   const bool in_use = campaign_.stage == Stage::kSearch || campaign_.stage == Stage::kVerify;
   const auto champion = Proven(s, campaign_.champion);
   if (in_use && champion && *champion != kDefaultVariant) {

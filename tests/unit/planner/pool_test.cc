@@ -6,6 +6,8 @@
 #include <set>
 
 #include "client/sim/host.h"
+#include "daemon/planner/space.h"
+#include "daemon/planner/surrogate.h"
 
 namespace blazed::planner {
 namespace {
@@ -303,6 +305,46 @@ TEST(Pool, TheRaceGoesOnWhereTheExploringJobLeaves) {
   EXPECT_GT(GiversOf(race).count(jobs.ids[0]), 0u) << "its pairs stay";
   EXPECT_NE(race.outcome, RaceOutcome::kUndecided) << race.reason;
   EXPECT_EQ(jobs.host.settlement()->plan, kWinner);
+}
+
+// What a process has learned holds in another one within the spread between processes.
+TEST(Pool, WhoGoesOnKeepsWhatWasLearned) {
+  Jobs jobs(3);
+  ASSERT_TRUE(RunUntilAllRace(jobs, jobs.ids));
+  const Space space(jobs.table.spec(), Contract::kRounding);
+  Surrogate before(&space, {0, 1, 1}), after = before;
+  ASSERT_TRUE(before.Restore(jobs.host.tuning().SaveSurrogate()));
+  jobs.host.Detach(jobs.ids[0]);
+  ASSERT_TRUE(after.Restore(jobs.host.tuning().SaveSurrogate()));
+  for (size_t i = 0; i < space.size(); ++i) {
+    EXPECT_GT(after.Spread(i), before.Spread(i)) << i;
+    EXPECT_NEAR(after.Spread(i), before.Spread(i) + 0.001 * 0.001, 1e-9) << i;
+  }
+}
+
+// The second job took the search over and settled. Once that is demoted, the third one comes first.
+TEST(Pool, WhoTookTheSearchOverHasHadATurn) {
+  Jobs jobs(3);
+  ASSERT_TRUE(RunUntilAllRace(jobs, jobs.ids));
+  jobs.host.Detach(jobs.ids[0]);
+  for (SessionId id : {jobs.ids[1], jobs.ids[2]}) {
+    ASSERT_TRUE(jobs.host.RunUntilEnd(id, kLong));
+    ASSERT_EQ(jobs.host.in_use(id), kWinner);
+  }
+  Adopt last;
+  for (const Adopt& adopt : ActionsOf<Adopt>(jobs.host)) {
+    if (adopt.session == jobs.ids[1]) last = adopt;
+  }
+  const size_t before = ActionsOf<ReportProgress>(jobs.host).size();
+  jobs.host.Send(
+      DirectiveRefused{last.session, last.adopt, last.variant, Refusal::kRejectedEarlier, "wrong"});
+  ASSERT_EQ(jobs.host.demotions(), 1u);
+  const auto reports = ActionsOf<ReportProgress>(jobs.host);
+  const auto next =
+      std::find_if(reports.begin() + static_cast<std::ptrdiff_t>(before), reports.end(),
+                   [](const ReportProgress& report) { return report.phase == Phase::kForecast; });
+  ASSERT_NE(next, reports.end());
+  EXPECT_EQ(next->session, jobs.ids[2]);
 }
 
 TEST(Pool, AJobThatDoesNotAnswerIsNotWaitedFor) {
