@@ -32,6 +32,10 @@ ReplayResult Replay(std::string_view log) {
     at = end + 1;
     ++number;
     if (line.empty() || line[0] == '#') continue;
+    if (end == log.size()) {
+      result.error = AtLine(number, "it has no end, so it was cut short");
+      return result;
+    }
     std::string error;
     if (!tuning) {
       auto opening = DecodeOpening(line, &error);

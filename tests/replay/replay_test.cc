@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "client/sim/host.h"
 
 namespace blazed::planner {
@@ -44,10 +46,25 @@ TEST(Replay, GivesTheActionsUpToACut) {
   const ReplayResult result = Replay(half);
   EXPECT_FALSE(result.complete);
   EXPECT_EQ(result.error.rfind("line ", 0), 0u) << result.error;
+  EXPECT_NE(result.error.find("it has no end, so it was cut short"), std::string::npos);
   ASSERT_LE(result.actions.size(), recording.host->actions().size());
   for (size_t i = 0; i < result.actions.size(); ++i) {
     ASSERT_EQ(result.actions[i], recording.host->actions()[i]);
   }
+}
+
+// Every byte of its last line: what is left may read as an event that never was.
+TEST(Replay, NoticesACutAnywhereButBehindALinesEnd) {
+  const Recording recording(3);
+  const size_t last = recording.log.rfind('\n', recording.log.size() - 2) + 1;
+  for (size_t size = last + 1; size < recording.log.size(); ++size) {
+    const ReplayResult result = Replay(recording.log.substr(0, size));
+    EXPECT_FALSE(result.complete) << recording.log.substr(last, size - last);
+    EXPECT_EQ(result.events + 1, recording.host->events().size());
+  }
+  const ReplayResult shorter = Replay(recording.log.substr(0, last));
+  EXPECT_TRUE(shorter.complete) << "a shorter log";
+  EXPECT_EQ(shorter.events + 1, recording.host->events().size());
 }
 
 TEST(Replay, RefusesALogOfAnotherVersionOrWithoutAnOpening) {
@@ -58,19 +75,47 @@ TEST(Replay, RefusesALogOfAnotherVersionOrWithoutAnOpening) {
   EXPECT_FALSE(Replay("3 tick at=5\n").complete);
 }
 
-TEST(Replay, SettlesNothingFromAReorderedLog) {
-  const Recording recording(5);
+std::vector<std::string> LinesOf(const std::string& log) {
   std::vector<std::string> lines;
-  for (size_t at = 0; at < recording.log.size();) {
-    const size_t end = recording.log.find('\n', at);
-    lines.push_back(recording.log.substr(at, end - at));
+  for (size_t at = 0; at < log.size();) {
+    const size_t end = log.find('\n', at);
+    lines.push_back(log.substr(at, end + 1 - at));
     at = end + 1;
   }
-  std::string backwards = lines[0] + "\n";
-  for (size_t i = lines.size() - 1; i > 0; --i) backwards += lines[i] + "\n";
-  const ReplayResult result = Replay(backwards);
-  EXPECT_TRUE(result.complete) << result.error;
-  for (const Action& action : result.actions) EXPECT_FALSE(std::holds_alternative<Settle>(action));
+  return lines;
+}
+
+// From some line on backwards, always behind the opening and the first session: what was under way
+// there is answered late or never. What is settled all the same was replicated in this order.
+TEST(Replay, SettlesNothingFromAReorderedLogThatItDidNotReplicate) {
+  const Recording recording(5);
+  const std::vector<std::string> lines = LinesOf(recording.log);
+  uint64_t raced = 0, unsettled = 0;
+  for (size_t from = 2; from + 2 < lines.size(); from += 5) {
+    std::string log;
+    for (size_t i = 0; i < from; ++i) log += lines[i];
+    for (size_t i = lines.size(); i > from; --i) log += lines[i - 1];
+    const ReplayResult result = Replay(log);
+    EXPECT_TRUE(result.complete) << result.error;
+    EXPECT_EQ(Replay(log).digest, result.digest);
+    std::set<Plan> replicated;
+    bool settles = false;
+    for (const Action& action : result.actions) {
+      const auto* race = std::get_if<KeepRace>(&action);
+      raced += race != nullptr ? 1 : 0;
+      if (race != nullptr && race->record.kind == RaceKind::kReplication &&
+          race->record.outcome == RaceOutcome::kWon) {
+        replicated.insert(race->record.challenger);
+      }
+      const auto* settle = std::get_if<Settle>(&action);
+      if (settle == nullptr) continue;
+      settles = true;
+      EXPECT_TRUE(settle->record.plan.empty() || replicated.contains(settle->record.plan)) << from;
+    }
+    unsettled += settles ? 0 : 1;
+  }
+  EXPECT_GT(raced, 0u) << "none of these logs came to a race";
+  EXPECT_GT(unsettled, 0u);
 }
 
 TEST(Replay, StopsAtAGapAndNamesIt) {
