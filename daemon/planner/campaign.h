@@ -46,6 +46,7 @@ struct Campaign {
   size_t batch_next = 0;
   std::vector<Plan> looks;  // had their race before `no_winner`
   bool looking = false;     // the contender is one of them
+  bool rest_named = false;  // plans that the search would have ended without measuring
   bool waits = false;       // no build pays yet
   std::optional<Plan> contender;
   std::optional<Plan> sham;  // runs the same as the champion; raced as a control

@@ -309,6 +309,7 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
     return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
   }
   if (campaign_.champion.empty() && !LookedAtWhatIsThere()) {
+    if (MeasureTheRest(s)) return;
     return EndUndecided(s, "no plan could be built, proven and measured here");
   }
   if (campaign_.champion.empty() && (campaign_.contender = LastLook(s))) return;

@@ -4,6 +4,7 @@
 // switch, on which a plan may pay for what it saves later. They look for gains that could settle;
 // a finer grain, which some searches have, would take thousands of steps to tell nothing of use.
 #include <algorithm>
+#include <utility>
 
 #include "daemon/planner/prospect.h"
 #include "daemon/planner/tuning_state.h"
@@ -33,6 +34,20 @@ std::optional<Plan> Tuning::State::LastLook(Session& s) {
   campaign_.looking = most_likely.has_value();
   if (most_likely) looks.push_back(*most_likely);
   return most_likely;
+}
+
+// Where many plans run as one, the model may take what they share for plans that change nothing,
+// and name none of them. What runs as no plan before it is measured once all the same.
+bool Tuning::State::MeasureTheRest(const Session& s) {
+  if (campaign_.measured || std::exchange(campaign_.rest_named, true)) return false;
+  for (const auto& [plan, record] : plans_) {
+    const bool open = record.verdict == Verdict::kProposed || record.verdict == Verdict::kProven;
+    if (plan.empty() || !open || record.signature == Digest{} || record.pairs > 0) continue;
+    if (s.failed.contains(plan) || search_.GivenUp(plan)) continue;
+    campaign_.batch.push_back(plan);
+    if (campaign_.batch.size() == search_.profile().batch) break;
+  }
+  return !campaign_.batch.empty();
 }
 
 }  // namespace blazed::planner

@@ -124,6 +124,7 @@ class Tuning::State {
   void EndSearch(Session& s, const std::string& why);
   bool LookedAtWhatIsThere() const;
   std::optional<Plan> LastLook(Session& s);  // last_look.cc
+  bool MeasureTheRest(const Session& s);
   void EndUndecided(Session& s, const std::string& why);
   Surroundings Measure(const Session& s) const;
   void SetStage(Session& s, Stage stage);
