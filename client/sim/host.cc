@@ -15,7 +15,6 @@ using namespace planner;  // the simulated host speaks the planner's vocabulary 
 namespace {
 
 constexpr uint64_t kWindowSteps = 16, kWindowEvery = 256;  // of service, as in the shim
-constexpr double kTailFactor = 3;
 
 // Kernels alone are steady: what moves step times of queued hosts is the host.
 NoiseSettings DeviceNoise() {
@@ -59,6 +58,7 @@ SessionId Host::Attach(const std::string& process, Mode mode, const std::string&
   ready.default_step_ns = static_cast<uint64_t>(settings_.step_ns);
   ready.default_build_ns = static_cast<uint64_t>(settings_.step_ns * settings_.build_steps);
   ready.tune_until_steps = settings_.tune_until_steps;
+  ready.default_peak_bytes = settings_.peak_bytes;
   if (settings_.queue) {
     c.queue = std::make_unique<LaunchQueue>(*settings_.queue);
     c.device_noise = std::make_unique<StepNoise>(DeviceNoise(), random_.Next());
@@ -95,47 +95,56 @@ void Host::Answer(EventBody body) {
 void Host::Take(const std::vector<Action>& actions) {
   for (const Action& action : actions) {
     actions_.push_back(action);
-    if (const auto* a = std::get_if<KeepPlan>(&action)) plans_[a->record.plan] = a->record;
-    if (const auto* a = std::get_if<KeepRace>(&action)) {
-      races_.push_back(a->record);
-      highest_race_ = std::max(highest_race_, a->record.id);
-      const RaceKind kind = a->record.kind;
-      checks_ += kind == RaceKind::kVerification || kind == RaceKind::kReplication ? 1 : 0;
-    }
-    if (const auto* a = std::get_if<KeepForecast>(&action)) forecast_ = a->record;
-    if (const auto* a = std::get_if<KeepDriftTimer>(&action)) drift_ = a->timer;
-    if (std::get_if<DemoteSettlement>(&action)) {
-      ++demotions_;
-      demoted_at_ = steps_;
-      settlement_.reset();
-      for (auto& [id, c] : clients_) c.ended = false;
-    }
-    if (const auto* a = std::get_if<KeepOutcome>(&action)) {
-      outcomes_[a->session] = *a;
-      if (const auto it = clients_.find(a->session); it != clients_.end()) it->second.ended = true;
-    }
-    if (const auto* a = std::get_if<Settle>(&action)) {
-      store_due_ns_ = now_ns_ + 2 * settings_.step_ns;
-      if (store_fails) {
-        answers_.push_back(SettlementFailed{a->request, "disk full"});
-      } else {
-        SettlementRecord record = a->record;
-        record.id = next_settlement_++;
-        answers_.push_back(SettlementStored{a->request, record.id});
-        settlement_ = record;
-      }
-    }
-    const auto inbox = [&](SessionId id) {
-      if (const auto it = clients_.find(id); it != clients_.end())
-        it->second.inbox.push_back(action);
-    };
-    if (const auto* a = std::get_if<BuildVariant>(&action)) inbox(a->session);
-    if (const auto* a = std::get_if<ProbeVariants>(&action)) inbox(a->session);
-    if (const auto* a = std::get_if<RunPairs>(&action)) inbox(a->session);
-    if (const auto* a = std::get_if<Adopt>(&action)) inbox(a->session);
-    if (const auto* a = std::get_if<DropVariant>(&action)) inbox(a->session);
-    if (const auto* a = std::get_if<Stand>(&action)) inbox(a->session);
+    Keep(action);
+    Deliver(action);
   }
+}
+
+void Host::Keep(const Action& action) {
+  if (const auto* a = std::get_if<KeepPlan>(&action)) plans_[a->record.plan] = a->record;
+  if (const auto* a = std::get_if<KeepRace>(&action)) {
+    races_.push_back(a->record);
+    highest_race_ = std::max(highest_race_, a->record.id);
+    const RaceKind kind = a->record.kind;
+    checks_ += kind == RaceKind::kVerification || kind == RaceKind::kReplication ? 1 : 0;
+  }
+  if (const auto* a = std::get_if<KeepForecast>(&action)) forecast_ = a->record;
+  if (const auto* a = std::get_if<KeepDriftTimer>(&action)) drift_ = a->timer;
+  if (std::get_if<DemoteSettlement>(&action)) {
+    ++demotions_;
+    demoted_at_ = steps_;
+    settlement_.reset();
+    for (auto& [id, c] : clients_) c.ended = false;
+  }
+  if (const auto* a = std::get_if<KeepOutcome>(&action)) {
+    outcomes_[a->session] = *a;
+    if (const auto it = clients_.find(a->session); it != clients_.end()) it->second.ended = true;
+  }
+  if (const auto* a = std::get_if<Settle>(&action)) Store(*a);
+}
+
+void Host::Store(const Settle& settle) {
+  store_due_ns_ = now_ns_ + 2 * settings_.step_ns;
+  if (store_fails) {
+    answers_.push_back(SettlementFailed{settle.request, "disk full"});
+    return;
+  }
+  SettlementRecord record = settle.record;
+  record.id = next_settlement_++;
+  answers_.push_back(SettlementStored{settle.request, record.id});
+  settlement_ = record;
+}
+
+void Host::Deliver(const Action& action) {
+  const auto inbox = [&](SessionId id) {
+    if (const auto it = clients_.find(id); it != clients_.end()) it->second.inbox.push_back(action);
+  };
+  if (const auto* a = std::get_if<BuildVariant>(&action)) inbox(a->session);
+  if (const auto* a = std::get_if<ProbeVariants>(&action)) inbox(a->session);
+  if (const auto* a = std::get_if<RunPairs>(&action)) inbox(a->session);
+  if (const auto* a = std::get_if<Adopt>(&action)) inbox(a->session);
+  if (const auto* a = std::get_if<DropVariant>(&action)) inbox(a->session);
+  if (const auto* a = std::get_if<Stand>(&action)) inbox(a->session);
 }
 
 double Host::StepNs(SessionId id, Client& c, VariantId variant) {

@@ -18,6 +18,9 @@
 
 namespace blazed::sim {
 
+// By how much longer the slow steps of `tail_share` take.
+inline constexpr double kTailFactor = 3;
+
 // What a host with a launch queue says of it, true or not.
 struct QueueClaims {
   bool queued = true;                 // when it describes itself
@@ -33,8 +36,9 @@ struct HostSettings {
   double process_sd = 0;  // a plan's effect differs by this much between processes
   double rebuild_sd = 0;  // and by this much between builds of one process
   uint64_t tune_until_steps = 0;
+  uint64_t peak_bytes = 0;   // of the default plan, as the host says; 0: it does not
   bool fixed_order = false;  // ignores the coin: the negative control
-  double tail_share = 0;     // of steps of any other plan than the default: three times as long
+  double tail_share = 0;     // of steps of any other plan than the default: kTailFactor as long
 
   // A device with a launch queue. `step_ns` and the cost table are the device's then; the host's
   // own time a step stands here, what plans change of it in a table of its own.
@@ -125,6 +129,9 @@ class Host {
   };
 
   void Take(const std::vector<planner::Action>& actions);
+  void Keep(const planner::Action& action);
+  void Store(const planner::Settle& settle);
+  void Deliver(const planner::Action& action);
   void Do(planner::SessionId id, Client& c, const planner::Action& action);
   void Build(planner::SessionId id, Client& c, const planner::BuildVariant& build);
   void Probe(planner::SessionId id, Client& c, const planner::ProbeVariants& probe);

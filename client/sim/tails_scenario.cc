@@ -15,7 +15,6 @@ using namespace planner;  // the host speaks the planner's vocabulary throughout
 
 constexpr double kWin = 0.01;
 constexpr uint64_t kService = 20000;
-constexpr double kTailFactor = 3;
 constexpr double kStepNs = 1e7;  // of log time 0
 constexpr int kRingPairs = 16;
 

@@ -134,8 +134,10 @@ void Tuning::State::On(const ProbeDone& event) {
   const Plan plan = v->plan;
   const bool helps = s->role == Role::kWaiting;  // then the plan's own row is the exploring job's
   PlanRecord& record = RecordOf(plan);
-  record.has_comparison = true;
-  if (!helps) record.comparison = event.summary;
+  if (!helps) {
+    record.has_comparison = true;
+    record.comparison = event.summary;
+  }
   Emit(KeepProbe{event.session, plan, event.summary, event.probe_ns});
   const uint32_t needed = s->burst ? 1 : config_.probe_batches;
   const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);

@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kMostPartners = 15;  // more would only run pairs behind the verdict
 constexpr uint32_t kFirstLease = 8, kRaceLease = 16, kLeastLease = 2;
 constexpr double kUsualShare = 0.25;  // of its pair cap: what a race usually takes
-constexpr size_t kSharing = 3;        // jobs from which on none is lent more than half
 
 const char kNoTurn[] = "waiting for a turn to explore";
 
@@ -230,7 +229,7 @@ bool Tuning::State::HoldsBack(const Session& s, const Race& race) {
     all += lent;
     if (each == &s) own = part;
   }
-  return jobs >= kSharing && 2 * own > all;
+  return jobs >= kSharingJobs && 2 * own > all;
 }
 
 // The race that a lease was for; null once it has its row, and where its units were found too

@@ -67,7 +67,7 @@ class Race {
   const TailGuard& tail() const { return tail_; }
   bool vetoed() const { return vetoed_; }  // lost by its rare slow steps
   uint64_t counted() const { return ratios_.size(); }
-  double Estimate() const;  // median log ratio of the counted pairs that were not cut short
+  double Estimate() const;  // median log ratio of the counted pairs, cut short ones among them
   // The same of the last 63 pairs: what the next pair's residual is taken against.
   double RecentEstimate() const;
   double StandardError() const;

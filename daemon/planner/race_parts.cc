@@ -5,7 +5,6 @@
 namespace blazed::planner {
 namespace {
 
-constexpr size_t kSharing = 3;      // jobs from which on a part is at most half
 constexpr double kBackingOdds = 4;  // of the evidence without any one job
 
 }  // namespace
@@ -38,7 +37,7 @@ size_t RaceParts::AtIt() const {
 }
 
 bool RaceParts::Balanced() const {
-  if (AtIt() < kSharing) return true;
+  if (AtIt() < kSharingJobs) return true;
   for (const auto& [job, part] : parts_) {
     if (!part.left && 2 * part.accept.count() > given_) return false;
   }

@@ -11,6 +11,9 @@
 
 namespace blazed::planner {
 
+// Jobs from which on none of them gives or is lent more than half.
+inline constexpr size_t kSharingJobs = 3;
+
 class RaceParts {
  public:
   // One counted pair of a job, with its score in the bet that accepts.

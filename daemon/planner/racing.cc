@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "daemon/planner/counted.h"
 #include "daemon/planner/interval.h"
@@ -300,41 +301,56 @@ void Tuning::State::NoteEffects(const Race& race) {
 }
 
 void Tuning::State::AfterReplication(Session& s, const Race& race) {
-  const Plan plan = race.challenger();
   NoteEffects(race);
-  const bool candidate = campaign_.stage == Stage::kCandidate;
-  const bool unfinished = candidate && campaign_.candidate_unfinished;
-  if (candidate) campaign_.candidate.reset();
-  campaign_.candidate_unfinished = false;
-  if (race.outcome() == RaceOutcome::kWon) {
-    campaign_.gain = race.Estimate();
-    campaign_.champion = plan;
-    campaign_.verified = true;
-    const bool elsewhere = candidate && campaign_.champion_process != s.ready.process;
-    const auto kind = elsewhere ? SettlementKind::kReplicated : SettlementKind::kInJob;
-    if (!unfinished) return StartDwelling(s, race, kind);
-    if (elsewhere) campaign_.proof = race;
-    campaign_.champion_process = s.ready.process;
-    if (const auto v = Proven(s, plan)) IssueAdopt(s, *v, AdoptReason::kReplicatedHere, false);
-    SetStage(s, Stage::kScout);
-    return;
+  if (campaign_.stage == Stage::kCandidate) return AfterCandidate(s, race);
+  switch (race.outcome()) {
+    case RaceOutcome::kWon:
+      TakeAsVerified(race);
+      return StartDwelling(s, race, SettlementKind::kInJob);
+    case RaceOutcome::kUndecided:
+      Judge(race.challenger(), Verdict::kUndecided, "replication: " + Story(race));
+      // The rebuild took it out of use; it stays provisional in this session.
+      if (const auto variant = Proven(s, race.challenger())) s.in_use = *variant;
+      return EndUndecided(s, "the win could not be told from the noise after a rebuild");
+    case RaceOutcome::kLost:
+      return race.vetoed() ? DropForItsTail(s, race) : AfterLostReplication(s, race);
   }
-  if (candidate) {
+}
+
+void Tuning::State::TakeAsVerified(const Race& race) {
+  campaign_.gain = race.Estimate();
+  campaign_.champion = race.challenger();
+  campaign_.verified = true;
+}
+
+// A plan from elsewhere. One whose search had not ended is the champion that it goes on with.
+void Tuning::State::AfterCandidate(Session& s, const Race& race) {
+  const bool unfinished = std::exchange(campaign_.candidate_unfinished, false);
+  campaign_.candidate.reset();
+  if (race.outcome() != RaceOutcome::kWon) {
     const bool lost = race.outcome() == RaceOutcome::kLost;
-    Judge(plan, lost ? Verdict::kLost : Verdict::kUndecided, "not replicated here: " + Story(race));
-    SetStage(s, Stage::kScout);
-    return;
+    Judge(race.challenger(), lost ? Verdict::kLost : Verdict::kUndecided,
+          "not replicated here: " + Story(race));
+    return SetStage(s, Stage::kScout);
   }
-  if (race.outcome() == RaceOutcome::kUndecided) {
-    Judge(plan, Verdict::kUndecided, "replication: " + Story(race));
-    // The rebuild took it out of use; it stays provisional in this session.
-    if (const auto variant = Proven(s, plan)) s.in_use = *variant;
-    return EndUndecided(s, "the win could not be told from the noise after a rebuild");
+  TakeAsVerified(race);
+  const bool elsewhere = campaign_.champion_process != s.ready.process;
+  if (!unfinished) {
+    const auto kind = elsewhere ? SettlementKind::kReplicated : SettlementKind::kInJob;
+    return StartDwelling(s, race, kind);
   }
-  if (race.vetoed()) return DropForItsTail(s, race);
+  if (elsewhere) campaign_.proof = race;
+  campaign_.champion_process = s.ready.process;
+  if (const auto v = Proven(s, race.challenger())) {
+    IssueAdopt(s, *v, AdoptReason::kReplicatedHere, false);
+  }
+  SetStage(s, Stage::kScout);
+}
+
+void Tuning::State::AfterLostReplication(Session& s, const Race& race) {
   const double claimed = campaign_.gain;
   DemoteChampion(s, "not there after a rebuild: " + Story(race));
-  search_.GiveUp(plan);
+  search_.GiveUp(race.challenger());
   if (++campaign_.failed_replications >= kReplications) {
     return SettleNoWinner(s, "wins were found, but none was there after a rebuild");
   }

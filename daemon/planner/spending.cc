@@ -4,13 +4,13 @@
 #include <charconv>
 #include <limits>
 
+#include "daemon/planner/forecast.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
 namespace {
 
-constexpr double kProbeSteps = 1.3;     // of one batch, in steps, until one was measured
-constexpr double kRegretSteps = 0.025;  // of a pair of two plans, as the forecast has it
+constexpr double kProbeSteps = 1.3;  // of one batch, in steps, until one was measured
 constexpr Nanos kShortPause = std::chrono::seconds(30);
 constexpr Nanos kLongestJob = std::chrono::hours(24 * 3650);  // sums of it stay in range
 constexpr double kGoOnFor = 2;  // a pause ends with room for more than the next directive
@@ -40,7 +40,7 @@ double Tuning::State::ProbeNs(const Session& s, uint32_t batches) const {
 double Tuning::State::LeaseNs(const Session& s, uint32_t pairs, bool two_plans,
                               bool discard) const {
   const double gain = AtRest(s) && settlement_ ? settlement_->gain.estimate : campaign_.gain;
-  const double regret = two_plans ? std::max(kRegretSteps, gain) * s.step_ns : 0;
+  const double regret = two_plans ? std::max(kRegretStepsOfAPair, gain) * s.step_ns : 0;
   const double drain = 2 * static_cast<double>(s.drain_unit_ns);
   return pairs * (static_cast<double>(s.units.Shape(discard).steps()) * regret + drain);
 }
@@ -127,7 +127,8 @@ void Tuning::State::DropOpenWork(Session& s) {
 // expected of it.
 void Tuning::State::ChargeCheck(Session& s, const Outstanding& lease,
                                 const std::vector<PairSample>& pairs) {
-  const double expected = std::max(kRegretSteps, settlement_ ? settlement_->gain.estimate : 0);
+  const double expected =
+      std::max(kRegretStepsOfAPair, settlement_ ? settlement_->gain.estimate : 0);
   double excess = 0;
   for (const PairSample& pair : pairs) {
     const bool held_up = pair.excluded || pair.aborted;

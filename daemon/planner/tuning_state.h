@@ -160,6 +160,9 @@ class Tuning::State {
   void AfterVerification(Session& s, const Race& race);
   void NoteEffects(const Race& race);
   void AfterReplication(Session& s, const Race& race);
+  void AfterCandidate(Session& s, const Race& race);
+  void AfterLostReplication(Session& s, const Race& race);
+  void TakeAsVerified(const Race& race);
   void DemoteChampion(Session& s, const std::string& reason);
   void DropForItsTail(Session& s, const Race& race);
   void LookForCarry(const Race& race, double claimed);
