@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "client/sim/host.h"
+#include "daemon/planner/random.h"
 #include "daemon/planner/samples.h"
+#include "daemon/planner/space.h"
 
 namespace blazed::planner {
 namespace {
@@ -191,17 +194,100 @@ TEST(Hostile, SettlesNothingWhereEveryBuildFails) {
 
 TEST(Hostile, RefusesVariantsThatNeedMoreMemoryThanTheJobAllows) {
   const sim::CostTable table = Table();
-  sim::Host host(&table, {}, {}, {}, 8);
-  host.bend = [](EventBody& body) {
-    if (auto* ready = std::get_if<SessionReady>(&body)) ready->default_peak_bytes = 100;
-    if (auto* built = std::get_if<VariantBuilt>(&body)) built->status = BuildStatus::kMemory;
-    return true;
-  };
+  for (const bool host_says_so : {true, false}) {
+    sim::HostSettings settings;
+    settings.peak_bytes = 100;
+    sim::Host host(&table, settings, {}, {}, 8);
+    host.bend = [&](EventBody& body) {
+      auto* built = std::get_if<VariantBuilt>(&body);
+      if (built == nullptr) return true;
+      built->peak_bytes = 1000;
+      if (host_says_so) built->status = BuildStatus::kMemory;
+      return true;
+    };
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kRejectedMemory);
+    EXPECT_FALSE(host.settlement().has_value());
+    EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  }
+}
+
+TEST(Hostile, SettlesNothingWhereEveryProbeIsRejected) {
+  const sim::CostTable table = Table();
+  for (const Equivalence answer : {Equivalence::kRejectedDifferent, Equivalence::kRejectedBroken,
+                                   Equivalence::kInconclusive}) {
+    sim::Host host(&table, {}, {}, {}, 13);
+    host.bend = [&](EventBody& body) {
+      if (auto* done = std::get_if<ProbeDone>(&body)) done->summary.equivalence = answer;
+      return true;
+    };
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+    EXPECT_FALSE(host.settlement().has_value());
+    EXPECT_EQ(host.outcome(s)->cost.search_pairs, host.outcome(s)->cost.noise_pairs);
+  }
+}
+
+// One other kernel, whatever is asked for: the first plan that asks for it stands for all.
+TEST(Hostile, JudgesOnePlanWhereAllOthersRunTheSame) {
+  for (const double cost : {-0.08, 0.02}) {
+    const sim::CostTable table(std::vector<double>(4, 0.0));
+    sim::CostTable live = table;
+    sim::Host host(&table, {}, {}, {}, 14);
+    host.live_table = &live;
+    std::optional<Plan> first;
+    host.bend = [&](EventBody& body) {
+      auto* built = std::get_if<VariantBuilt>(&body);
+      if (built == nullptr) return true;
+      for (const Action& action : host.actions()) {
+        const auto* build = std::get_if<BuildVariant>(&action);
+        if (build != nullptr && build->build == built->build && !first) first = build->plan;
+      }
+      live.SetCost(first->front().decision, 1, cost);
+      built->signature = Digest{7};
+      return true;
+    };
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    EXPECT_EQ(host.outcome(s)->outcome, cost < 0 ? Outcome::kSettled : Outcome::kNoWinner);
+    uint64_t duplicates = 0;
+    for (const auto& [plan, record] : host.plans()) {
+      if (plan.empty()) continue;
+      const bool one = plan == *first;
+      duplicates += record.verdict == Verdict::kDuplicate ? 1 : 0;
+      EXPECT_EQ(record.pairs > 0, one) << record.reason;
+      if (!one) {
+        EXPECT_EQ(record.verdict, Verdict::kDuplicate) << record.reason;
+      }
+    }
+    EXPECT_GE(duplicates, 3u);
+    EXPECT_EQ(host.in_use(s), cost < 0 ? *first : Plan{});
+  }
+}
+
+// More decisions than a search takes: those of the most sites are searched, the others stay as the
+// host has them.
+TEST(Hostile, SearchesTheDecisionsOfMostSitesWhereThereAreFourThousand) {
+  sim::CostTable table(std::vector<double>(4096, 0.01));
+  WorkloadSpec spec = table.spec();
+  for (uint32_t d = 0; d < 100; ++d) spec.decisions[40 * d].sites = 9;
+  TuningConfig config;
+  config.max_window = std::chrono::seconds(2);
+  Tuning tuning(spec, Contract::kRounding, config, {});
+  const Space space(spec, Contract::kRounding);
+  EXPECT_EQ(space.size(), Space::kMaxToggles);
+  std::set<uint32_t> searched;
+  for (size_t t = 0; t < space.size(); ++t) searched.insert(space.toggle(t).decision);
+  for (uint32_t d = 0; d < 100; ++d) EXPECT_TRUE(searched.contains(40 * d)) << d;
+  // A whole tuning as far as its window reaches.
+  sim::Host host(&table, {}, config, {}, 15);
   const SessionId s = host.Attach("job");
-  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
-  EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kRejectedMemory);
-  EXPECT_FALSE(host.settlement().has_value());
+  ASSERT_TRUE(host.RunUntilEnd(s, 2000));
   EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_GT(host.builds(), 0u);
+  for (const auto& [plan, record] : host.plans()) EXPECT_LE(plan.size(), Space::kMaxToggles);
 }
 
 TEST(Hostile, FindsNoWinnerWhereEveryPlanRunsAsTheDefault) {
@@ -311,13 +397,45 @@ TEST(Hostile, StandsClocksThatGoBackwards) {
   ASSERT_TRUE(host.RunUntilEnd(s, 20000));
   Tuning tuning(table.spec(), Contract::kRounding, {}, {});
   int64_t at = 1'000'000'000'000;
+  const Moment first = Nanos(at);
+  Tuning standing(table.spec(), Contract::kRounding, {}, {});
+  uint64_t decided = 0;
   for (Event event : host.events()) {
+    event.at = first;
+    const std::vector<Action> expected = standing.Apply(event);
     event.at = Nanos(at -= 1000);
-    for (const Action& action : tuning.Apply(event)) {
-      if (const auto* end = std::get_if<KeepOutcome>(&action)) {
+    if (decided == 0) event.at = first;
+    EXPECT_EQ(tuning.Apply(event), expected) << "event " << decided;
+    ++decided;
+  }
+  EXPECT_GT(decided, 20u);
+}
+
+// Time jumps back and forth between answers: what is settled was replicated, and no duration is
+// less than nothing.
+TEST(Hostile, StandsClocksThatJump) {
+  const sim::CostTable table = Table();
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Random random(seed);
+    sim::Host host(&table, {}, {}, {}, seed + 60);
+    host.RunUntilEnd(host.Attach("job"), 20000);
+    Tuning tuning(table.spec(), Contract::kRounding, {}, {});
+    uint64_t ends = 0;
+    for (Event event : host.events()) {
+      event.at += Nanos(static_cast<int64_t>(random.Below(200'000'000'000)) - 100'000'000'000);
+      for (const Action& action : tuning.Apply(event)) {
+        const auto* race = std::get_if<KeepRace>(&action);
+        if (race != nullptr) {
+          EXPECT_LE(race->record.started, race->record.ended);
+        }
+        const auto* end = std::get_if<KeepOutcome>(&action);
+        if (end == nullptr) continue;
+        ++ends;
         EXPECT_GE(end->cost.window, Nanos(0));
+        EXPECT_GE(end->cost.budget_allowed, Nanos(0));
       }
     }
+    EXPECT_EQ(ends, 1u) << "seed " << seed;
   }
 }
 

@@ -99,6 +99,75 @@ TEST(Search, AsksForMoreEachTimeTheSameTwoPlansRace) {
   EXPECT_LT(races, 10);
 }
 
+TEST(Search, ProposesNoMoreFlipsThanItsProfileAllowsAndNoneOfMoreSlowdown) {
+  const sim::CostTable table(std::vector<double>(30, 0.0));
+  const Space space(table.spec(), Contract::kRounding);
+  SearchProfile profile = ProfileFor(30);
+  profile.prior = {0.01, 0.05, 0};  // each flip costs 1 % on average
+  Random random(21);
+  size_t most = 0, capped = 0;
+  for (const uint32_t flips : {3u, 12u}) {
+    profile.flips = flips;
+    Search search(&space, profile);
+    for (int i = 0; i < 100; ++i) {
+      for (const Plan& plan : search.Propose({}, 4, random)) {
+        most = std::max(most, plan.size());
+        EXPECT_LE(plan.size(), flips);
+        EXPECT_GE(search.Predict({}, plan).first, -profile.slowdown_cap - 1e-9);
+      }
+    }
+    if (flips == 12) capped = most;
+  }
+  EXPECT_EQ(capped, 3u) << "of 1 % each, under a cap of 3 %";
+  profile.slowdown_cap = 1;
+  Search free(&space, profile);
+  for (int i = 0; i < 100; ++i) {
+    for (const Plan& plan : free.Propose({}, 4, random)) most = std::max(most, plan.size());
+  }
+  EXPECT_EQ(most, 12u) << "without the cap the flips are the limit";
+}
+
+TEST(Search, EndsWhereItKeepsNamingThePlanInUse) {
+  const sim::CostTable table(std::vector<double>(4, 0.0));
+  const Space space(table.spec(), Contract::kRounding);
+  SearchProfile profile = ProfileFor(4);
+  profile.quiet = 5;
+  profile.patience = 1'000'000;
+  profile.stop_gain = 0;
+  Search search(&space, profile);
+  for (uint32_t d = 0; d < 4; ++d) {
+    for (int i = 0; i < 60; ++i) search.Learn({}, {{d, 1}}, -0.2, kScale);
+  }
+  Random random(22);
+  std::string why;
+  EXPECT_FALSE(search.Exhausted({}, &why));
+  for (int i = 0; i < 4 && search.Propose({}, 4, random).empty(); ++i) {
+  }
+  EXPECT_TRUE(search.Exhausted({}, &why));
+  EXPECT_EQ(why, "the search keeps naming the plan in use");
+  search.NoteAccept();
+  EXPECT_FALSE(search.Exhausted({}, &why)) << why;
+}
+
+TEST(Search, EndsAfterSoManyTurnsWithoutAnAcceptedPlan) {
+  const sim::CostTable table(std::vector<double>(12, 0.0));
+  const Space space(table.spec(), Contract::kRounding);
+  SearchProfile profile = ProfileFor(12);
+  profile.quiet = 1'000'000;
+  profile.patience = 20;
+  profile.stop_gain = 0;
+  Search search(&space, profile);
+  Random random(23);
+  std::string why;
+  int rounds = 0;
+  for (; rounds < 100 && !search.Exhausted({}, &why); ++rounds) search.Propose({}, 1, random);
+  EXPECT_GE(rounds, 11) << "a round tries twice at most";
+  EXPECT_LE(rounds, 21);
+  EXPECT_EQ(why, "no plan was accepted for 20 turns");
+  search.NoteAccept();
+  EXPECT_FALSE(search.Exhausted({}, &why)) << why;
+}
+
 TEST(Search, KnowsThatPlansWithOneSignatureCostTheSame) {
   const sim::CostTable table(std::vector<double>(3, 0.0));
   const Space space(table.spec(), Contract::kRounding);

@@ -233,6 +233,48 @@ TEST(Tuning, CatchesAWinThatIsOnlyCarryOver) {
   EXPECT_TRUE(caught) << "no provisional win was there to be caught";
 }
 
+// What its pairs carried is in no plan: from then on no first step after a switch counts.
+TEST(Tuning, TurnsToDiscardModeWhereAWinWasOnlyCarryOver) {
+  int turned = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    sim::TableSettings settings;
+    settings.winners = false;
+    settings.flat = true;
+    const sim::CostTable table(settings, seed);
+    sim::HostSettings slow_switch;
+    slow_switch.noise.carry_default = 0.04;
+    sim::Host host(&table, slow_switch, {}, {}, seed + 40);
+    ASSERT_TRUE(host.RunUntilEnd(host.Attach("job"), 100000)) << "seed " << seed;
+    bool carry = false;
+    uint64_t after = 0;
+    for (const Action& action : host.actions()) {
+      const auto* race = std::get_if<KeepRace>(&action);
+      const bool check = race != nullptr && race->record.kind == RaceKind::kVerification;
+      carry = carry || (check && race->record.outcome != RaceOutcome::kWon);
+      const auto* run = std::get_if<RunPairs>(&action);
+      if (!carry || run == nullptr || run->champion == run->challenger) continue;
+      ++after;
+      EXPECT_EQ(run->warm_steps, 1u) << "seed " << seed;
+    }
+    turned += after > 0 ? 1 : 0;
+  }
+  EXPECT_GE(turned, 8) << "seeds 0 to 9";
+}
+
+TEST(Tuning, EndsUndecidedWhereItsWindowEnds) {
+  const sim::CostTable table(std::vector<double>(60, 0.005));
+  TuningConfig config;
+  config.max_window = std::chrono::seconds(2);
+  sim::Host host(&table, {}, config, {}, 5);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 2000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_EQ(host.outcome(s)->reason, "the budget ended before the search did");
+  EXPECT_GE(host.outcome(s)->cost.window, std::chrono::seconds(2));
+  EXPECT_LT(host.outcome(s)->cost.window, std::chrono::seconds(4)) << "a tick and a lease behind";
+  EXPECT_FALSE(host.settlement().has_value());
+}
+
 // The win is there in the build that raced and gone after the rebuild.
 TEST(Tuning, DemotesAWinThatARebuildTakesAway) {
   const sim::CostTable with = OneGoodOption();
