@@ -192,7 +192,7 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
   Judge(demoted.plan, verdict == Verdict::kProposed ? Verdict::kDemoted : verdict, reason);
   Emit(DemoteSettlement{demoted.id, reason});
   campaign_ = Campaign{};
-  search_.Spread();
+  search_.Inflate();
   search_.NoteAccept();
   explorer_ = 0;
   for (auto& [id, s] : sessions_) {

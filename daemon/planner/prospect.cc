@@ -33,8 +33,9 @@ Prospect NextGroup(const Space& space, const Surrogate& surrogate, const Toggles
   Prospect group{base, 0};
   // What moves the step most comes first; a change of the whole step comes alone.
   std::vector<size_t> order = untried;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return surrogate.Spread(a) > surrogate.Spread(b); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return surrogate.VarianceOf(a) > surrogate.VarianceOf(b);
+  });
   const size_t room = untried.size() / std::max(1u, builds_left);
   const size_t wanted = std::clamp<size_t>(room, 1, kLargestGroup);
   std::set<uint32_t> decisions;

@@ -65,7 +65,7 @@ class Search {
     quiet_ = 0;
     if (listing_) listing_->NoteAccept();
   }
-  void Spread() { surrogate_.Inflate(4); }  // times changed: what was learned is a first guess
+  void Inflate() { surrogate_.Inflate(4); }  // times changed: what was learned is a first guess
   // Another process, where plans' effects differ by this spread: what was learned holds within it.
   void NextProcess(double spread);
   void Reset();  // forgets what was learned about times; bans stay

@@ -122,7 +122,7 @@ void Tuning::State::StartExploring(Session& s) {
   const bool other_process = !last_process_.empty() && last_process_ != s.ready.process;
   const bool other_default = table_.SetDefault(s.ready.default_signature);
   if (other_default) {
-    search_.Spread();
+    search_.Inflate();
   } else if (other_process) {
     search_.NextProcess(LargestSpread());
   }

@@ -41,7 +41,9 @@ class Surrogate {
   double Dot(const std::vector<double>& weights, const Contrast& contrast) const;
   double Predict(const Contrast& contrast) const { return Dot(mean_, contrast); }
   double Variance(const Contrast& contrast) const;
-  double Spread(size_t i) const { return covariance_[i * dimension() + i]; }  // of a main effect
+  double VarianceOf(size_t i) const {
+    return covariance_[i * dimension() + i];
+  }  // of a main effect
   std::vector<double> Sample(Random& random);
 
   // Change of predicted log time when toggle i of `at` is flipped.

@@ -317,8 +317,8 @@ TEST(Pool, WhoGoesOnKeepsWhatWasLearned) {
   jobs.host.Detach(jobs.ids[0]);
   ASSERT_TRUE(after.Restore(jobs.host.tuning().SaveSurrogate()));
   for (size_t i = 0; i < space.size(); ++i) {
-    EXPECT_GT(after.Spread(i), before.Spread(i)) << i;
-    EXPECT_NEAR(after.Spread(i), before.Spread(i) + 0.001 * 0.001, 1e-9) << i;
+    EXPECT_GT(after.VarianceOf(i), before.VarianceOf(i)) << i;
+    EXPECT_NEAR(after.VarianceOf(i), before.VarianceOf(i) + 0.001 * 0.001, 1e-9) << i;
   }
 }
 
