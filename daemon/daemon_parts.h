@@ -25,6 +25,7 @@
 #include "daemon/session/asio_loop.h"
 #include "daemon/session/session_table.h"
 #include "daemon/session/store_recorder.h"
+#include "daemon/session/thinker.h"
 #include "daemon/status.h"
 #include "storage/open_report.h"
 #include "storage/writer.h"
@@ -64,6 +65,7 @@ struct Daemon::Parts {
   std::optional<rpc::BoundSocket> socket, admin_socket;
   session::AsioLoop loop;  // the control strand
   std::unique_ptr<session::StoreRecorder> recorder;
+  std::unique_ptr<session::ThreadThinker> thinker;
   std::unique_ptr<session::SessionTable> sessions;
   std::unique_ptr<rpc::IdentityTable> identities;
   rpc::Refusals refusals;

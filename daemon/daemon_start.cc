@@ -120,8 +120,10 @@ absl::Status Daemon::Parts::BindSockets() {
 void Daemon::Parts::MakeSessions() {
   recorder = std::make_unique<session::StoreRecorder>(*writer, loop, quarantine,
                                                       [this] { StoreFailed(); });
-  sessions = std::make_unique<session::SessionTable>(loop, *recorder, quarantine, LocksOf(config),
-                                                     machine::DescribeDevice, config.session);
+  thinker = std::make_unique<session::ThreadThinker>(loop);
+  sessions = std::make_unique<session::SessionTable>(loop, *recorder, *thinker, quarantine,
+                                                     LocksOf(config), machine::DescribeDevice,
+                                                     config.session);
   sessions->SetWatch(machine::WatchDevice);
   identities = std::make_unique<rpc::IdentityTable>(kFirstConnection, RaiseDescriptorLimit());
   readers = std::make_unique<rpc::ReaderWatch>(*identities);
@@ -197,6 +199,13 @@ void Daemon::Parts::WatchReaders() {
 }
 
 void Daemon::Parts::StartTasks() {
+  tasks.Start(
+      "thinking",
+      [this] {
+        thinker->Run();
+        return absl::OkStatus();
+      },
+      [this] { thinker->Stop(); });
   tasks.Start(
       "control",
       [this] {

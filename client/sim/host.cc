@@ -7,6 +7,7 @@
 
 #include "daemon/planner/scale.h"
 #include "daemon/planner/space.h"
+#include "daemon/planner/thought.h"
 
 namespace blazed::sim {
 
@@ -80,6 +81,7 @@ void Host::Send(EventBody body) {
   Event event{now(), std::move(body)};
   events_.push_back(event);
   Take(tuning_->Apply(event));
+  AnswerThoughts();
 }
 
 void Host::Answer(EventBody body) {
@@ -96,6 +98,7 @@ void Host::Take(const std::vector<Action>& actions) {
   for (const Action& action : actions) {
     actions_.push_back(action);
     Keep(action);
+    if (const auto* a = std::get_if<Think>(&action)) Ponder(*a);
     Deliver(action);
   }
 }
@@ -332,6 +335,25 @@ void Host::AnswerStore() {
   }
 }
 
+// On the search as it is when it asks, as the daemon does where nothing else is thought about.
+void Host::Ponder(const Think& asked) {
+  const auto thought = tuning_->FindThought(asked.session, asked.request);
+  if (thought == nullptr) return;
+  thoughts_.push_back(
+      {{asked.session, asked.request, Conclude(*thought)}, steps_ + settings_.thought_steps});
+}
+
+// An answer may ask for the next thought, which this loop takes as well.
+void Host::AnswerThoughts() {
+  if (std::exchange(answers_thoughts_, true)) return;
+  while (!thoughts_.empty() && thoughts_.front().due <= steps_) {
+    EventBody done = std::move(thoughts_.front().done);
+    thoughts_.pop_front();
+    if (!bend || bend(done)) Send(std::move(done));
+  }
+  answers_thoughts_ = false;
+}
+
 void Host::Turn(SessionId id) {
   const auto it = clients_.find(id);
   StepNs(id, it->second, it->second.in_use);
@@ -359,6 +381,7 @@ void Host::TurnAmongOthers() {
     if (!clients_.contains(id)) return;
   }
   if (now_ns_ >= store_due_ns_) AnswerStore();
+  AnswerThoughts();
   TickIfDue();
   const double began = now_ns_;
   among_others_ = &c;
@@ -380,6 +403,7 @@ bool Host::RunUntilEnd(SessionId session, uint64_t steps) {
     if (clients_.size() == 1 && clients_.begin()->second.answers.empty()) {
       Turn(clients_.begin()->first);
       AnswerStore();
+      AnswerThoughts();
       TickIfDue();
     } else {
       TurnAmongOthers();
@@ -410,6 +434,7 @@ void Host::RestartDaemon(Restart how) {
   tuning_ = std::make_unique<Tuning>(table_->spec(), Contract::kRounding, config_, Remembered(how));
   ++restarts_;
   answers_.clear();
+  thoughts_.clear();
   for (auto& [id, c] : clients_) {
     c.inbox.clear();
     c.ended = false;
@@ -457,6 +482,7 @@ void Host::Serve(SessionId session, uint64_t steps) {
       Do(session, c, action);
     }
     AnswerStore();
+    AnswerThoughts();
     TickIfDue();
   }
 }

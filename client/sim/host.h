@@ -36,6 +36,7 @@ struct HostSettings {
   double process_sd = 0;  // a plan's effect differs by this much between processes
   double rebuild_sd = 0;  // and by this much between builds of one process
   uint64_t tune_until_steps = 0;
+  uint64_t thought_steps = 0;  // a thought takes so many steps; 0: it is there at once
   uint64_t peak_bytes = 0;   // of the default plan, as the host says; 0: it does not
   bool fixed_order = false;  // ignores the coin: the negative control
   double tail_share = 0;     // of steps of any other plan than the default: kTailFactor as long
@@ -150,6 +151,8 @@ class Host {
   void Turn(planner::SessionId id);
   void TurnAmongOthers();
   void AnswerStore();
+  void Ponder(const planner::Think& asked);
+  void AnswerThoughts();
 
   const CostTable* table_;
   HostSettings settings_;
@@ -171,6 +174,13 @@ class Host {
   std::optional<planner::SettlementRecord> settlement_;
   std::optional<planner::ForecastRecord> forecast_;
   std::optional<planner::DriftTimer> drift_;
+  struct LateThought {
+    planner::ThoughtDone done;
+    uint64_t due = 0;  // in steps_
+  };
+
+  std::deque<LateThought> thoughts_;
+  bool answers_thoughts_ = false;
   std::deque<planner::EventBody> answers_;
   double store_due_ns_ = 0;  // when the store's answers are there, where several run at a time
   Client* among_others_ = nullptr;  // whose turn it is while several run at a time

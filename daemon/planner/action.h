@@ -133,8 +133,16 @@ struct KeepOutcome {
   bool operator==(const KeepOutcome&) const = default;
 };
 
+// Take the thought of this session and request (Tuning::FindThought), think it off the control
+// strand, and send ThoughtDone.
+struct Think {
+  SessionId session = 0;
+  uint64_t request = 0;
+  bool operator==(const Think&) const = default;
+};
+
 using Action = std::variant<BuildVariant, ProbeVariants, RunPairs, Adopt, DropVariant, Stand,
                             ReportProgress, KeepPlan, KeepRace, KeepProbe, KeepForecast, Settle,
-                            KeepDriftTimer, DemoteSettlement, KeepOutcome>;
+                            KeepDriftTimer, DemoteSettlement, KeepOutcome, Think>;
 
 }  // namespace blazed::planner

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "daemon/planner/conclusion.h"
 #include "daemon/planner/ledger.h"
 #include "daemon/planner/race.h"
+#include "daemon/planner/thought.h"
 #include "daemon/planner/types.h"
 
 namespace blazed::planner {
@@ -22,6 +24,14 @@ enum class Stage {
   kReplicate,  // against the default, fresh pairs, discard mode
   kDwell,      // the two plans alone for many steps each, in turn
   kSettling,   // waiting for the disk
+};
+
+// A thought that is out.
+struct Thinking {
+  SessionId session = 0;
+  uint64_t request = 0;
+  Moment asked{};
+  Question question;
 };
 
 struct Campaign {
@@ -44,10 +54,12 @@ struct Campaign {
   std::vector<Plan> suspects;    // single changes of a plan that failed
   std::vector<Plan> batch;       // proposals of this round
   size_t batch_next = 0;
-  std::vector<Plan> looks;  // had their race before `no_winner`
-  bool looking = false;     // the contender is one of them
+  std::optional<Thinking> thinking;
+  std::optional<Conclusion> conclusion;  // of the last thought, until its plans are tried
+  std::vector<Plan> looks;               // had their race before `no_winner`
+  bool looking = false;                  // the contender is one of them
   bool rest_named = false;  // plans that the search would have ended without measuring
-  bool waits = false;       // no build pays yet
+  bool waits = false;                    // no build pays yet
   std::optional<Plan> contender;
   std::optional<Plan> sham;  // runs the same as the champion; raced as a control
 

@@ -22,8 +22,8 @@ namespace blazed::planner {
 
 // 2: an opening says how many checks were opened earlier. What a tuning decides from the same
 // events differs from version 1 as well. 3: a cost tells noise and late pairs apart. 4: units of
-// several steps, pairs of several jobs, budgets, controls and dwells.
-inline constexpr int kCodecVersion = 4;
+// several steps, pairs of several jobs, budgets, controls and dwells. 5: thoughts are events.
+inline constexpr int kCodecVersion = 5;
 
 // What a Tuning is constructed from; the first line of a log.
 struct Opening {

@@ -21,6 +21,10 @@ void Visit(A& a, WorkloadSpec& v) {
   a("fingerprint", v.fingerprint), a("workload", v.name), a("decisions", v.decisions);
 }
 template <class A>
+void Visit(A& a, Plan& v) {
+  a("plan", v);
+}
+template <class A>
 void Visit(A& a, ComparisonSummary& v) {
   a("equivalence", v.equivalence), a("elements", v.elements), a("mismatches", v.mismatches);
   a("max_abs", v.max_abs), a("max_rel", v.max_rel), a("max_ulp", v.max_ulp);
@@ -166,6 +170,16 @@ void Visit(A& a, SettlementFailed& v) {
   a("request", v.request), a("reason", v.reason);
 }
 template <class A>
+void Visit(A& a, Conclusion& v) {
+  a("contender", v.contender), a("left", v.left), a("plans", v.plans), a("base", v.base);
+  a("gain", v.gain);
+  a("samples", v.samples), a("quiet", v.quiet);
+}
+template <class A>
+void Visit(A& a, ThoughtDone& v) {
+  a("session", v.session), a("request", v.request), a("conclusion", v.conclusion);
+}
+template <class A>
 void Visit(A&, Tick&) {}
 
 // ---- actions ----
@@ -234,6 +248,10 @@ void Visit(A& a, KeepDriftTimer& v) {
 template <class A>
 void Visit(A& a, DemoteSettlement& v) {
   a("settlement", v.settlement), a("reason", v.reason);
+}
+template <class A>
+void Visit(A& a, Think& v) {
+  a("session", v.session), a("request", v.request);
 }
 template <class A>
 void Visit(A& a, KeepOutcome& v) {

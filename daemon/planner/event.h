@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/planner/conclusion.h"
 #include "daemon/planner/types.h"
 
 namespace blazed::planner {
@@ -140,6 +141,14 @@ struct SettlementFailed {
   bool operator==(const SettlementFailed&) const = default;
 };
 
+// What the thought of `Think` came to.
+struct ThoughtDone {
+  SessionId session = 0;
+  uint64_t request = 0;  // Think.request
+  Conclusion conclusion;
+  bool operator==(const ThoughtDone&) const = default;
+};
+
 // Time passes; sent about once a second while a session is attached.
 struct Tick {
   bool operator==(const Tick&) const = default;
@@ -147,7 +156,7 @@ struct Tick {
 
 using EventBody = std::variant<SessionReady, SessionGone, VariantBuilt, ProbeDone, LeaseDone,
                                LeaseExpired, DirectiveRefused, VariantAdopted, ServiceWindow,
-                               SettlementStored, SettlementFailed, Tick>;
+                               SettlementStored, SettlementFailed, ThoughtDone, Tick>;
 
 struct Event {
   Moment at{};

@@ -232,14 +232,17 @@ bool Tuning::State::SearchStep(Session& s) {
     return Prepare(s, campaign_.batch) && MeasureNext(s);
   }
   if (ProbeChampionAgain(s)) return false;
-  campaign_.contender =
-      search_.ChoosesBuilds() ? BuiltContender(s) : search_.RaceCandidate(campaign_.champion);
-  if (campaign_.contender) {
+  const Conclusion* found = Concluded(s);
+  if (found == nullptr) return false;
+  if (found->contender && (!search_.ChoosesBuilds() || Proven(s, *found->contender))) {
+    campaign_.contender = found->contender;
+    search_.NoteRace(campaign_.champion, *campaign_.contender);
+    DropThought();
     ConsiderSham(s);
     return true;
   }
   std::string why;
-  if (search_.Exhausted(campaign_.champion, &why)) {
+  if (found->plans.empty() && search_.Exhausted(campaign_.champion, found->left, &why)) {
     EndSearch(s, why);
     return true;
   }
@@ -262,24 +265,27 @@ bool Tuning::State::ProbeChampionAgain(Session& s) {
 
 // False: nothing is worth a trial yet.
 bool Tuning::State::FillBatch(Session& s) {
-  search_.SetProfile(ChooseProfile(Measure(s), config_));
-  const SearchProfile& profile = search_.profile();
-  const bool dear = profile.max_builds > 0;
+  const bool dear = search_.profile().max_builds > 0;
   campaign_.batch.clear();
   campaign_.batch_next = 0;
   auto& suspects = campaign_.suspects;
   const size_t lot = dear ? std::min<size_t>(1, BuildsLeft(s)) : kSuspectLot;
-  while (!suspects.empty() && campaign_.batch.size() < lot) {
-    if (suspects.back() != campaign_.champion) campaign_.batch.push_back(suspects.back());
-    suspects.pop_back();
+  if (!suspects.empty() && lot > 0) {
+    while (!suspects.empty() && campaign_.batch.size() < lot) {
+      if (suspects.back() != campaign_.champion) campaign_.batch.push_back(suspects.back());
+      suspects.pop_back();
+    }
+    DropThought();  // it was not asked for plans
+    return true;
   }
-  if (!campaign_.batch.empty()) return true;
   if (search_.ChoosesBuilds()) return NextBuild(s);
   if (BuildsLeft(s) == 0) {
     EndSearch(s, "this process has spent its builds");
     return true;
   }
-  campaign_.batch = search_.Propose(campaign_.champion, profile.batch, s.draw);
+  search_.Count(*campaign_.conclusion);
+  campaign_.batch = std::move(campaign_.conclusion->plans);
+  DropThought();
   return true;
 }
 
@@ -298,8 +304,7 @@ bool Tuning::State::MeasureNext(Session& s) {
 }
 
 void Tuning::State::EndSearch(Session& s, const std::string& why) {
-  campaign_.batch.clear();
-  campaign_.batch_next = 0;
+  ClearBatch();
   campaign_.contender.reset();
   campaign_.sham.reset();
   const SearchProfile& profile = search_.profile();

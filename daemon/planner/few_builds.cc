@@ -31,28 +31,14 @@ bool Tuning::State::BuildPays(const Session& s, const Plan& plan, double gain) c
   return gain * steps > variant + pairs;
 }
 
-// The best plan that was ever measured, as far as this process can run it.
-Plan Tuning::State::BestMeasured(const Session& s) const {
-  Plan best = campaign_.champion;
-  double most = 0;
+// What was measured, as far as this process can run it.
+std::vector<Plan> Tuning::State::MeasuredPlans(const Session& s) const {
+  std::vector<Plan> measured;
   for (const auto& [plan, record] : plans_) {
-    if (record.pairs == 0 || s.failed.contains(plan) || search_.GivenUp(plan)) continue;
-    const double gain = search_.Predict(campaign_.champion, plan).first;
-    if (gain <= most) continue;
-    most = gain;
-    best = plan;
+    const bool runs = !s.failed.contains(plan) && !search_.GivenUp(plan);
+    if (record.pairs > 0 && runs) measured.push_back(plan);
   }
-  return best;
-}
-
-// A race asks for no build of its own. Once none is left, less will do for it.
-std::optional<Plan> Tuning::State::BuiltContender(Session& s) {
-  const SearchProfile& profile = search_.profile();
-  const Plan plan = BestMeasured(s);
-  if (!Proven(s, plan)) return std::nullopt;
-  const double least = BuildsLeft(s) > 0 ? profile.delta1 : (profile.delta0 + profile.delta1) / 2;
-  if (!search_.MayRace(campaign_.champion, plan, least)) return std::nullopt;
-  return plan;
+  return measured;
 }
 
 // False: no build pays yet, and the job goes on with what it has.
@@ -62,18 +48,19 @@ bool Tuning::State::NextBuild(Session& s) {
     EndSearch(s, "this process has spent its builds");
     return true;
   }
-  const Plan base = BestMeasured(s);
-  if (left == 1 && !Proven(s, base)) {
-    campaign_.batch = {base};
+  const Conclusion& found = *campaign_.conclusion;
+  if (left == 1 && !Proven(s, found.base)) {
+    campaign_.batch = {found.base};
+    DropThought();
     return true;
   }
-  const auto prospect = search_.Prospect(base, left);
-  if (!prospect || s.failed.contains(prospect->first)) {
+  if (found.plans.empty() || s.failed.contains(found.plans[0])) {
     EndSearch(s, "no plan is left that a build is expected to gain from");
     return true;
   }
-  if (BuildPays(s, prospect->first, prospect->second)) {
-    campaign_.batch = {prospect->first};
+  if (BuildPays(s, found.plans[0], found.gain)) {
+    campaign_.batch = {found.plans[0]};
+    DropThought();
     return true;
   }
   if (campaign_.champion.empty()) {

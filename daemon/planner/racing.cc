@@ -234,8 +234,7 @@ void Tuning::State::AfterSearchRace(Session& s, const Race& race) {
   campaign_.champion = plan;
   campaign_.champion_process = s.ready.process;
   campaign_.proof.reset();
-  campaign_.batch.clear();
-  campaign_.batch_next = 0;
+  ClearBatch();
   search_.NoteAccept();
   if (const auto variant = Proven(s, plan)) {
     IssueAdopt(s, *variant, AdoptReason::kWonRace, false);
@@ -282,8 +281,7 @@ void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
   campaign_.champion.clear();
   campaign_.proof.reset();
   campaign_.gain = 0;
-  campaign_.batch.clear();
-  campaign_.batch_next = 0;
+  ClearBatch();
   campaign_.contender.reset();
   campaign_.sham.reset();
   if (s.race) {

@@ -8,8 +8,6 @@
 namespace blazed::planner {
 namespace {
 
-constexpr double kNoCap = 1e9;
-constexpr uint32_t kAllFlips = 1000;
 constexpr double kNoiseMargin = 1.1;  // the pair variance under the model's own misfit
 constexpr double kEqualSd = 1e-4;
 
@@ -23,7 +21,11 @@ Surrogate Unlearned(const Space* space, const SurrogatePrior& prior) {
 }  // namespace
 
 Search::Search(const Space* space, SearchProfile profile, SearchKind kind)
-    : space_(space), profile_(profile), surrogate_(Unlearned(space, profile.prior)) {
+    : space_(space),
+      profile_(profile),
+      surrogate_(Unlearned(space, profile.prior)),
+      banned_(space->size(), 0),
+      tried_(space->size(), 0) {
   if (Listing::Fits(*space, kind)) listing_.emplace(space, kind);
 }
 
@@ -45,58 +47,27 @@ bool Search::Restore(const std::vector<uint8_t>& bytes) {
   return true;
 }
 
-// Steepest single flips under `weights`, each toggle once; stops adding where the mean predicts too
-// much slowdown.
-Toggles Search::Descend(const std::vector<double>& weights, const Toggles& from, uint32_t flips,
-                        double cap) const {
-  Toggles at = from;
-  std::vector<uint8_t> used(at.size(), 0);
-  double predicted = 0;
-  for (uint32_t n = 0; n < flips; ++n) {
-    size_t best = at.size();
-    double best_cost = -1e-9;
-    for (size_t i = 0; i < at.size(); ++i) {
-      if (used[i] || (!at[i] && banned_.contains(i))) continue;
-      const double cost = surrogate_.FlipCost(weights, at, i);
-      if (cost >= best_cost) continue;
-      if (n > 0 && predicted + surrogate_.FlipCost(surrogate_.mean(), at, i) > cap) continue;
-      best = i;
-      best_cost = cost;
-    }
-    if (best == at.size()) break;
-    predicted += surrogate_.FlipCost(surrogate_.mean(), at, best);
-    used[best] = 1;
-    space_->Set(at, best, !at[best]);
-  }
-  return at;
-}
-
 bool Search::Skipped(const Plan& plan) const {
   const Toggles on = space_->Encode(plan);
-  return given_up_.contains(plan) ||
-         std::any_of(banned_.begin(), banned_.end(), [&on](size_t i) { return on[i] != 0; });
+  bool banned = false;
+  for (size_t i = 0; i < on.size(); ++i) banned = banned || (on[i] && banned_[i]);
+  return banned || GivenUp(plan);
 }
 
-std::vector<Plan> Search::Propose(const Plan& champion, size_t count, Random& random) {
-  if (listing_) {
-    return listing_->Propose(
-        champion, count, [this](const Plan& p) { return Skipped(p); }, random);
+Conclusion Search::NextOfList(const Plan& champion, size_t count, Random& random) {
+  const auto skip = [this](const Plan& plan) { return Skipped(plan); };
+  Conclusion next;
+  next.contender = listing_->RaceCandidate(champion, skip);
+  if (!next.contender && count > 0 && !Exhausted(champion, 0)) {
+    next.plans = listing_->Propose(champion, count, skip, random);
   }
-  std::vector<Plan> plans;
-  const Toggles from = space_->Encode(champion);
-  for (size_t tries = 0; tries < 2 * count && plans.size() < count; ++tries) {
-    ++turns_since_accept_;
-    const std::vector<double> weights = surrogate_.Sample(random);
-    const Plan plan = space_->Decode(Descend(weights, from, profile_.flips, profile_.slowdown_cap));
-    if (plan == champion) {
-      ++quiet_;
-      continue;
-    }
-    quiet_ = 0;
-    if (given_up_.contains(plan)) continue;
-    if (std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
-  }
-  return plans;
+  return next;
+}
+
+void Search::Count(const Conclusion& conclusion) {
+  if (conclusion.samples == 0) return;
+  turns_since_accept_ += conclusion.samples;
+  quiet_ = conclusion.quiet;
 }
 
 std::pair<double, double> Search::Predict(const Plan& champion, const Plan& plan) const {
@@ -106,76 +77,33 @@ std::pair<double, double> Search::Predict(const Plan& champion, const Plan& plan
 
 void Search::NoteTried(const Plan& plan) {
   const Toggles on = space_->Encode(plan);
-  for (size_t i = 0; i < on.size(); ++i) {
-    if (on[i]) tried_.insert(i);
-  }
+  for (size_t i = 0; i < on.size(); ++i) tried_[i] |= on[i];
 }
 
-// First every change has its turn, several in a build; then what is expected to bring most.
-std::optional<std::pair<Plan, double>> Search::Prospect(const Plan& base,
-                                                        uint32_t builds_left) const {
-  const Toggles from = space_->Encode(base);
-  std::vector<size_t> untried;
-  for (size_t i = 0; i < space_->size(); ++i) {
-    if (!tried_.contains(i) && !banned_.contains(i)) untried.push_back(i);
-  }
-  planner::Prospect found = NextGroup(*space_, surrogate_, from, untried, builds_left);
-  if (untried.empty()) {
-    const auto closed = [this](size_t i) { return banned_.contains(i); };
-    const auto taken = [this](const Toggles& on) { return GivenUp(space_->Decode(on)); };
-    found = BestProspect(*space_, surrogate_, from, closed, taken, profile_.flips);
-  }
-  if (found.gain <= 0) return std::nullopt;
-  return std::make_pair(space_->Decode(found.plan), found.gain);
-}
-
-std::optional<Plan> Search::RaceCandidate(const Plan& champion) {
-  if (listing_) {
-    return listing_->RaceCandidate(champion, [this](const Plan& p) { return Skipped(p); });
-  }
-  const Toggles best = Descend(surrogate_.mean(), space_->Encode(champion), kAllFlips, kNoCap);
-  const Plan plan = space_->Decode(best);
-  if (!MayRace(champion, plan, profile_.delta1)) return std::nullopt;
-  return plan;
-}
-
-bool Search::MayRace(const Plan& champion, const Plan& plan, double least) {
+bool Search::MayRace(const Plan& champion, const Plan& plan, double least) const {
   if (plan == champion || GivenUp(plan)) return false;
   const auto [gain, sd] = Predict(champion, plan);
-  uint32_t& times = raced_[{champion, plan}];
-  if ((gain - least) / std::max(sd, 1e-9) <= profile_.race_z + times) return false;
-  ++times;
-  return true;
+  const auto raced = raced_.find({champion, plan});
+  const uint32_t times = raced == raced_.end() ? 0 : raced->second;
+  return (gain - least) / std::max(sd, 1e-9) > profile_.race_z + times;
 }
 
-double Search::ExpectedImprovement(const Toggles& champion) const {
-  double sum = 0;
-  for (size_t i = 0; i < champion.size(); ++i) {
-    if (!champion[i] && banned_.contains(i)) continue;
-    Toggles flipped = champion;
-    space_->Set(flipped, i, !champion[i]);
-    const Contrast contrast = surrogate_.Between(champion, flipped);
-    const double sd = std::sqrt(std::max(surrogate_.Variance(contrast), 1e-16));
-    sum += planner::ExpectedImprovement(-surrogate_.Predict(contrast) - profile_.stop_delta, sd);
-  }
-  return sum;
-}
-
-bool Search::Exhausted(const Plan& champion, std::string* why) const {
+bool Search::Exhausted(const Plan& champion, double left, std::string* why) const {
+  std::string rule;
   if (space_->size() == 0) {
-    *why = "there is nothing to choose";
+    rule = "there is nothing to choose";
   } else if (listing_) {
-    return listing_->Exhausted(
-        champion, [this](const Plan& p) { return Skipped(p); }, why);
+    listing_->Exhausted(
+        champion, [this](const Plan& p) { return Skipped(p); }, &rule);
   } else if (quiet_ >= profile_.quiet) {
-    *why = "the search keeps naming the plan in use";
+    rule = "the search keeps naming the plan in use";
   } else if (turns_since_accept_ > profile_.patience) {
-    *why = "no plan was accepted for " + std::to_string(profile_.patience) + " turns";
-  } else if (ExpectedImprovement(space_->Encode(champion)) < profile_.stop_gain) {
-    *why = "what is left to gain is not worth another trial";
-  } else {
-    return false;
+    rule = "no plan was accepted for " + std::to_string(profile_.patience) + " turns";
+  } else if (left < profile_.stop_gain) {
+    rule = "what is left to gain is not worth another trial";
   }
+  if (rule.empty()) return false;
+  if (why != nullptr) *why = std::move(rule);
   return true;
 }
 

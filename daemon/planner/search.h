@@ -1,17 +1,16 @@
-// Which plan to try next. Any heuristic on any data may sit here, because nothing in this file
-// accepts a plan.
-//
-// Thompson proposals flip several toggles at once under a cap of the predicted slowdown; coordinate
-// descent on the posterior mean names the plan worth a race; expected improvement says when to
-// stop.
+// What the search knows: what plans cost (surrogate.h), what was tried, raced and given up. Any
+// heuristic on any data may sit behind it, because nothing here accepts a plan. What to try next is
+// a thought about it (thought.h), or comes from a list (listing.h).
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "daemon/planner/conclusion.h"
 #include "daemon/planner/listing.h"
 #include "daemon/planner/profile.h"
 #include "daemon/planner/random.h"
@@ -25,27 +24,28 @@ class Search {
   // A kind that does not fit the space leaves the search to the surrogate.
   Search(const Space* space, SearchProfile profile, SearchKind kind = SearchKind::kSurrogate);
 
+  const Space& space() const { return *space_; }
   const SearchProfile& profile() const { return profile_; }
   // Constants follow what a process measures; what was learned stays.
   void SetProfile(const SearchProfile& profile) { profile_ = profile; }
   const Surrogate& surrogate() const { return surrogate_; }
 
+  // Plans come from a list, and no thought is needed.
+  bool Lists() const { return listing_.has_value(); }
+  // What comes next of it: up to `count` plans that the champion was not measured against.
+  Conclusion NextOfList(const Plan& champion, size_t count, Random& random);
   // Builds are dear, and the surrogate chooses them one by one.
   bool ChoosesBuilds() const { return profile_.max_builds > 0 && !listing_; }
 
-  // Up to `count` different plans to measure against the champion, none equal to it and none given
-  // up earlier.
-  std::vector<Plan> Propose(const Plan& champion, size_t count, Random& random);
-  // Where builds are dear and so many are left: what to add to `base`, and how much that is
-  // expected to bring in log step time. Nothing where no plan is expected to bring anything.
-  std::optional<std::pair<Plan, double>> Prospect(const Plan& base, uint32_t builds_left) const;
-  // The plan whose gain looks proven enough for a race. Asking opens it: the next race of the same
-  // two plans has to look better by one more sd.
-  std::optional<Plan> RaceCandidate(const Plan& champion);
-  // The same of one plan, whose gain has to lie beyond `least` by enough sd.
-  bool MayRace(const Plan& champion, const Plan& plan, double least);
-  // True where going on is not expected to pay; `why` names the rule.
-  bool Exhausted(const Plan& champion, std::string* why) const;
+  // Whether the plan's gain lies beyond `least` by enough sd for a race; the next race of the same
+  // two plans has to look better by one more.
+  bool MayRace(const Plan& champion, const Plan& plan, double least) const;
+  void NoteRace(const Plan& champion, const Plan& plan) { ++raced_[{champion, plan}]; }
+  // True where going on is not expected to pay. `left`: expected improvement; `why` names the rule.
+  bool Exhausted(const Plan& champion, double left, std::string* why = nullptr) const;
+  // The plans of a conclusion are tried from here on.
+  void Count(const Conclusion& conclusion);
+  uint32_t quiet() const { return quiet_; }  // samples in a row that named the champion
 
   // The mean log(champion / challenger) of some pairs, each under this scale. Returns what was
   // predicted for it afterwards.
@@ -58,8 +58,9 @@ class Search {
   bool GivenUp(const Plan& plan) const { return given_up_.contains(plan); }
   // The plan was built: each of its changes had its turn.
   void NoteTried(const Plan& plan);
-  void Ban(size_t toggle) { banned_.insert(toggle); }
-  bool Banned(size_t toggle) const { return banned_.contains(toggle); }
+  bool Tried(size_t toggle) const { return tried_[toggle] != 0; }
+  void Ban(size_t toggle) { banned_[toggle] = 1; }
+  bool Banned(size_t toggle) const { return banned_[toggle] != 0; }
   void NoteAccept() {
     turns_since_accept_ = 0;
     quiet_ = 0;
@@ -77,16 +78,13 @@ class Search {
   bool Restore(const std::vector<uint8_t>& bytes);
 
  private:
-  Toggles Descend(const std::vector<double>& weights, const Toggles& from, uint32_t flips,
-                  double cap) const;
-  double ExpectedImprovement(const Toggles& champion) const;
   bool Skipped(const Plan& plan) const;  // given up, or with a banned change
 
   const Space* space_;
   SearchProfile profile_;
   Surrogate surrogate_;
-  std::optional<Listing> listing_;   // in place of the surrogate's proposals
-  std::set<size_t> banned_, tried_;  // toggles
+  std::optional<Listing> listing_;  // in place of the surrogate's proposals
+  Toggles banned_, tried_;
   std::set<Plan> given_up_;
   std::map<std::pair<Plan, Plan>, uint32_t> raced_;
   uint32_t quiet_ = 0;

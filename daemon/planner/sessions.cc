@@ -53,7 +53,10 @@ void Tuning::State::On(const SessionGone& event) {
   const bool had_turn = explorer_ == event.session;
   if (--devices_[s.ready.device] == 0) devices_.erase(s.ready.device);
   sessions_.erase(it);
-  if (had_turn) explorer_ = 0;
+  if (had_turn) {
+    explorer_ = 0;
+    DropThought();
+  }
   GrantTurns();
 }
 
@@ -129,8 +132,7 @@ void Tuning::State::StartExploring(Session& s) {
   if (other_default) campaign_.measured = false;
   last_process_ = s.ready.process;
   RecordOf(Plan{}).signature = s.ready.default_signature;
-  campaign_.batch.clear();
-  campaign_.batch_next = 0;
+  ClearBatch();
   campaign_.contender.reset();
   campaign_.sham.reset();
   campaign_.scouts.clear();
@@ -144,7 +146,9 @@ void Tuning::State::StartExploring(Session& s) {
 }
 
 void Tuning::State::LeaveTurn(Session& s) {
-  if (explorer_ == s.ready.session) explorer_ = 0;
+  if (explorer_ != s.ready.session) return;
+  explorer_ = 0;
+  DropThought();
 }
 
 void Tuning::State::Advance(Session& s) {
@@ -196,6 +200,7 @@ void Tuning::State::On(const Tick&) {
     Session* s = FindSession(id);
     if (s == nullptr) continue;
     DropStale(*s);
+    AskAgainIfLate(*s);
     if (s->role == Role::kExploring && BudgetEnds(*s)) continue;
     Advance(*s);
     PassTurn(*s);

@@ -59,12 +59,17 @@ void Space::ChooseToggles(Contract contract) {
 }
 
 void Space::FindNeighbours() {
+  pairs_of_.resize(toggles_.size());
   if (toggles_.size() > kMaxTogglesWithPairs) return;
   for (uint32_t d = 0; d + 1 < spec_.decisions.size(); ++d) {
     const DecisionSpec &a = spec_.decisions[d], &b = spec_.decisions[d + 1];
     if (a.kind != DecisionKind::kBoundary || b.kind != DecisionKind::kBoundary) continue;
     if (a.graph != b.graph || slots_[d].size() != 1 || slots_[d + 1].size() != 1) continue;
-    neighbours_.emplace_back(slots_[d][0], slots_[d + 1][0]);
+    const auto pair = static_cast<uint32_t>(neighbours_.size());
+    const uint32_t one = slots_[d][0], other = slots_[d + 1][0];
+    neighbours_.emplace_back(one, other);
+    pairs_of_[one].push_back({other, pair});
+    pairs_of_[other].push_back({one, pair});
   }
 }
 

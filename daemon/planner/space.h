@@ -37,6 +37,12 @@ class Space {
 
   // Toggles whose effects may depend on each other: neighbouring boundaries of one graph.
   const std::vector<std::pair<uint32_t, uint32_t>>& neighbours() const { return neighbours_; }
+  // The pairs that a toggle is in.
+  struct PairWith {
+    uint32_t other = 0;  // toggle
+    uint32_t pair = 0;   // place in neighbours()
+  };
+  const std::vector<PairWith>& PairsOf(size_t i) const { return pairs_of_[i]; }
 
   // Sorted, without defaults, each decision once and with one of its options.
   bool Valid(const Plan& plan) const;
@@ -65,6 +71,7 @@ class Space {
   std::vector<Toggle> toggles_;
   std::vector<std::vector<uint32_t>> slots_;  // by decision: its toggles
   std::vector<std::pair<uint32_t, uint32_t>> neighbours_;
+  std::vector<std::vector<PairWith>> pairs_of_;  // by toggle
 };
 
 // Stable 64-bit FNV-1a hash of a plan.

@@ -31,18 +31,11 @@ Surrogate::Surrogate(const Space* space, SurrogatePrior prior, const std::vector
   const size_t toggles = space->size(), d = toggles + space->neighbours().size();
   mean_.assign(d, 0);
   covariance_.assign(d * d, 0);
-  pairs_of_.resize(toggles);
   for (size_t i = 0; i < d; ++i) {
     double sd = i < toggles ? prior.sd : prior.pair_sd;
     if (i < toggles) mean_[i] = prior.mean;
     if (i < toggles && !weights.empty()) sd *= weights[i];
     covariance_[i * d + i] = sd * sd;
-  }
-  for (size_t k = 0; k < space->neighbours().size(); ++k) {
-    const auto [a, b] = space->neighbours()[k];
-    const uint32_t coordinate = static_cast<uint32_t>(toggles + k);
-    pairs_of_[a].emplace_back(b, coordinate);
-    pairs_of_[b].emplace_back(a, coordinate);
   }
 }
 
@@ -99,45 +92,12 @@ void Surrogate::Update(const Contrast& contrast, double y, double variance) {
     double* row = &covariance_[i * d];
     for (size_t j = 0; j < d; ++j) row[j] -= g * gain[j];
   }
-  ++stale_;
-}
-
-// Right-looking Cholesky into the upper factor: the inner loops run along rows, so that the
-// compiler vectorises them without re-ordering a sum.
-void Surrogate::Factor() {
-  const size_t d = dimension();
-  factor_ = covariance_;
-  for (size_t k = 0; k < d; ++k) {
-    double* row = &factor_[k * d];
-    const double pivot = std::sqrt(std::max(row[k], 1e-14));
-    row[k] = pivot;
-    for (size_t j = k + 1; j < d; ++j) row[j] /= pivot;
-    for (size_t i = k + 1; i < d; ++i) {
-      const double f = row[i];
-      if (f == 0) continue;
-      double* other = &factor_[i * d];
-      for (size_t j = i; j < d; ++j) other[j] -= f * row[j];
-    }
-  }
-  stale_ = 0;
-}
-
-std::vector<double> Surrogate::Sample(Random& random) {
-  const size_t d = dimension();
-  if (stale_ >= (d > kLarge ? kRefactorLarge : kRefactor)) Factor();
-  std::vector<double> weights = mean_;
-  for (size_t k = 0; k < d; ++k) {
-    const double z = random.Normal();
-    const double* row = &factor_[k * d];
-    for (size_t j = k; j < d; ++j) weights[j] += z * row[j];
-  }
-  return weights;
 }
 
 double Surrogate::FlipCost(const std::vector<double>& weights, const Toggles& at, size_t i) const {
   double sum = weights[i];
-  for (const auto& [other, coordinate] : pairs_of_[i]) {
-    if (at[other]) sum += weights[coordinate];
+  for (const auto& [other, pair] : space_->PairsOf(i)) {
+    if (at[other]) sum += weights[space_->size() + pair];
   }
   if (at[i]) return -sum;
   for (uint32_t other : space_->SlotOf(i)) {
@@ -148,13 +108,11 @@ double Surrogate::FlipCost(const std::vector<double>& weights, const Toggles& at
 
 void Surrogate::Inflate(double factor) {
   for (double& value : covariance_) value *= factor;
-  stale_ = kRefactorLarge;
 }
 
 void Surrogate::Widen(double sd) {
   const size_t d = dimension();
   for (size_t i = 0; i < space_->size(); ++i) covariance_[i * d + i] += sd * sd;
-  stale_ = kRefactorLarge;
 }
 
 std::vector<uint8_t> Surrogate::Save() const {
@@ -193,7 +151,6 @@ bool Surrogate::Restore(const std::vector<uint8_t>& bytes) {
   if (at != bytes.size()) return false;
   mean_ = std::move(mean);
   covariance_ = std::move(covariance);
-  stale_ = kRefactorLarge;
   return true;
 }
 

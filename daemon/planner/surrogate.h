@@ -1,16 +1,14 @@
 // Bayesian linear model of what each toggle costs, in log step time: main effects plus neighbour
 // pairs. A first guess for the search, never evidence: only races accept.
 //
-// Conjugate update in O(d^2) a pair; Thompson samples by a Cholesky factor that is renewed every
-// kRefactor updates (linear Thompson sampling, Agrawal and Goyal 2013; pairwise terms as in BOCS,
-// arXiv 1806.08838).
+// Conjugate update in O(d^2) a pair (linear model of linear Thompson sampling, Agrawal and Goyal
+// 2013; pairwise terms as in BOCS, arXiv 1806.08838). What is drawn from it: sampler.h.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "daemon/planner/random.h"
 #include "daemon/planner/space.h"
 
 namespace blazed::planner {
@@ -31,6 +29,7 @@ class Surrogate {
 
   size_t dimension() const { return mean_.size(); }
   const std::vector<double>& mean() const { return mean_; }
+  const std::vector<double>& covariance() const { return covariance_; }  // row by row
 
   Contrast Between(const Toggles& from, const Toggles& to) const;
 
@@ -44,7 +43,6 @@ class Surrogate {
   double VarianceOf(size_t i) const {
     return covariance_[i * dimension() + i];
   }  // of a main effect
-  std::vector<double> Sample(Random& random);
 
   // Change of predicted log time when toggle i of `at` is flipped.
   double FlipCost(const std::vector<double>& weights, const Toggles& at, size_t i) const;
@@ -59,16 +57,8 @@ class Surrogate {
   bool Restore(const std::vector<uint8_t>& bytes);
 
  private:
-  static constexpr int kRefactor = 8, kRefactorLarge = 24;
-  static constexpr size_t kLarge =
-      128;  // dimensions from which a factor costs more than its freshness
-  void Factor();
-
   const Space* space_;
-  std::vector<double> mean_, covariance_, factor_;
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>>
-      pairs_of_;  // toggle -> (other toggle, coordinate)
-  int stale_ = kRefactorLarge;
+  std::vector<double> mean_, covariance_;  // first the toggles, then the neighbour pairs
 };
 
 }  // namespace blazed::planner

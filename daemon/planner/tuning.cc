@@ -18,6 +18,9 @@ Phase Tuning::phase(SessionId session) const { return state_->phase(session); }
 bool Tuning::IsOpen(SessionId session, DirectiveId directive) const {
   return state_->IsOpen(session, directive);
 }
+std::shared_ptr<const Thought> Tuning::FindThought(SessionId session, uint64_t request) const {
+  return state_->FindThought(session, request);
+}
 
 namespace {
 
@@ -49,7 +52,7 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
                      TuningMemory memory)
     : contract_(contract),
       config_(config),
-      space_(std::move(workload), contract),
+      shared_space_(std::make_shared<const Space>(std::move(workload), contract)),
       table_(&space_),
       search_(&space_, FirstProfile(space_, config), config.search),
       earlier_(std::move(memory.searches)),

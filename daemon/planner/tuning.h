@@ -60,6 +60,8 @@ struct TuningMemory {
   bool operator==(const TuningMemory&) const = default;
 };
 
+struct Thought;
+
 class Tuning {
  public:
   Tuning(WorkloadSpec workload, Contract contract, TuningConfig config, TuningMemory memory);
@@ -77,6 +79,10 @@ class Tuning {
   // Whether the session's answer to this directive is still waited for. One that is not open any
   // more need not be sent, or not again.
   bool IsOpen(SessionId session, DirectiveId directive) const;
+
+  // The thought that a Think asked for, as a copy that any thread may think (thought.h). Null where
+  // nobody waits for it any more.
+  std::shared_ptr<const Thought> FindThought(SessionId session, uint64_t request) const;
 
  private:
   class State;

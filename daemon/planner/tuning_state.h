@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ class Tuning::State {
   std::vector<uint8_t> SaveSurrogate() const { return search_.Save(); }
   Phase phase(SessionId session) const;
   bool IsOpen(SessionId session, DirectiveId directive) const;
+  std::shared_ptr<const Thought> FindThought(SessionId session, uint64_t request) const;
 
  private:
   // -- sessions.cc: who is here, whose turn it is
@@ -129,6 +131,16 @@ class Tuning::State {
   Surroundings Measure(const Session& s) const;
   void SetStage(Session& s, Stage stage);
 
+  // -- thinking.cc: what comes next in a search
+  const Conclusion* Concluded(Session& s);
+  Question NextQuestion(Session& s);
+  void Ask(Session& s, Question question);
+  void On(const ThoughtDone& event);
+  Conclusion WhatHolds(Conclusion conclusion, const Question& question) const;
+  void DropThought();
+  void ClearBatch();
+  void AskAgainIfLate(Session& s);
+
   // -- queueing.cc: units that fit the host's queue
   bool SeeQueue(Session& s, const Outstanding& lease, const LeaseDone& done,
                 std::vector<PairSample>& pairs);
@@ -141,8 +153,7 @@ class Tuning::State {
   // -- few_builds.cc: a search where builds are dear
   uint32_t BuildsLeft(const Session& s) const;
   bool BuildPays(const Session& s, const Plan& plan, double gain) const;
-  Plan BestMeasured(const Session& s) const;
-  std::optional<Plan> BuiltContender(Session& s);
+  std::vector<Plan> MeasuredPlans(const Session& s) const;
   bool NextBuild(Session& s);
 
   // -- racing.cc: pairs into verdicts
@@ -255,7 +266,8 @@ class Tuning::State {
 
   const Contract contract_;
   const TuningConfig config_;
-  const Space space_;
+  const std::shared_ptr<const Space> shared_space_;  // with thoughts that are out
+  const Space& space_ = *shared_space_;
   SignatureTable table_;
   Search search_;
   std::map<Plan, PlanRecord> plans_;
@@ -280,7 +292,8 @@ class Tuning::State {
   uint64_t split_ = 0;          // index of the error split of search races
   uint64_t checks_ = 0;         // the same of verifications and replications
   uint64_t requests_ = 0;
-  uint64_t turns_ = 0;  // to explore, given so far
+  uint64_t thoughts_ = 0;  // asked for so far
+  uint64_t turns_ = 0;     // to explore, given so far
   Moment now_{};
   std::vector<Action> actions_;
 };

@@ -16,7 +16,7 @@ constexpr absl::Duration kHelloPatience = absl::Seconds(30);
 
 }  // namespace
 
-SessionTable::SessionTable(Loop& loop, Recorder& recorder, Quarantine& quarantine,
+SessionTable::SessionTable(Loop& loop, Recorder& recorder, Thinker& thinker, Quarantine& quarantine,
                            DeviceLocks locks, MachineFields machine, Options options)
     : loop_(loop),
       recorder_(recorder),
@@ -24,7 +24,7 @@ SessionTable::SessionTable(Loop& loop, Recorder& recorder, Quarantine& quarantin
       locks_(std::move(locks)),
       machine_(std::move(machine)),
       options_(std::move(options)),
-      tunings_(loop, recorder, *this) {
+      tunings_(loop, recorder, thinker, *this) {
   tunings_.SetOptions(options_);
 }
 

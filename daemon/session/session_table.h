@@ -55,8 +55,8 @@ class SessionTable final : public Directed {
   // the stream.
   using Done = std::function<void(absl::Status)>;
 
-  SessionTable(Loop& loop, Recorder& recorder, Quarantine& quarantine, DeviceLocks locks,
-               MachineFields machine, Options options);
+  SessionTable(Loop& loop, Recorder& recorder, Thinker& thinker, Quarantine& quarantine,
+               DeviceLocks locks, MachineFields machine, Options options);
   ~SessionTable() override;
   // From here on every lease is watched; its units carry the events.
   void SetWatch(DeviceWatch watch) { watch_ = std::move(watch); }

@@ -15,11 +15,21 @@ namespace field = log::field;
 using planner::SessionId;
 using storage::TuningId;
 
-Tunings::Tunings(Loop& loop, Recorder& recorder, Directed& sessions)
+Tunings::Tunings(Loop& loop, Recorder& recorder, Thinker& thinker, Directed& sessions)
     : loop_(loop),
       recorder_(recorder),
       sessions_(sessions),
-      turns_([this](const std::string& device, TuningId tuning) { TurnGranted(device, tuning); }) {}
+      turns_([this](const std::string& device, TuningId tuning) { TurnGranted(device, tuning); }),
+      thoughts_(
+          thinker,
+          [this](TuningId tuning, const planner::Think& asked) {
+            auto it = live_.find(tuning);
+            return it == live_.end() ? nullptr
+                                     : it->second->tuning.FindThought(asked.session, asked.request);
+          },
+          [this](TuningId tuning, planner::ThoughtDone done) {
+            Thought(tuning, std::move(done));
+          }) {}
 
 Tunings::~Tunings() {
   *alive_ = false;

@@ -18,6 +18,7 @@
 #include "daemon/session/messages.h"
 #include "daemon/session/options.h"
 #include "daemon/session/recorder.h"
+#include "daemon/session/thought_line.h"
 #include "storage/records.h"
 
 namespace blazed::session {
@@ -33,7 +34,7 @@ class Directed {
 
 class Tunings {
  public:
-  Tunings(Loop& loop, Recorder& recorder, Directed& sessions);
+  Tunings(Loop& loop, Recorder& recorder, Thinker& thinker, Directed& sessions);
   ~Tunings();
 
   // The tuning of a key that has a session, 0 otherwise.
@@ -81,6 +82,8 @@ class Tunings {
   void Execute(Live& live, planner::Action action);
   void Settle(Live& live, planner::Settle request);
   void Settled(storage::TuningId tuning, uint64_t request, absl::StatusOr<uint64_t> id);
+  void Think(Live& live, const planner::Think& asked);
+  void Thought(storage::TuningId tuning, planner::ThoughtDone done);
   void Explore(Live& live, planner::SessionId session, Outbound directive);
   void Drop(Live& live, planner::SessionId session, planner::VariantId variant,
             const Outbound& drop);
@@ -106,6 +109,7 @@ class Tunings {
   DeviceTurns turns_;
   std::map<storage::TuningId, std::unique_ptr<Live>> live_;
   std::map<storage::TuningKey, storage::TuningId> by_key_;
+  ThoughtLine thoughts_;
   Loop::Handle tick_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

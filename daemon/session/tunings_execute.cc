@@ -49,6 +49,10 @@ void Tunings::Execute(Live& live, planner::Action action) {
     Settle(live, std::move(*settle));
     return;
   }
+  if (const auto* asked = std::get_if<planner::Think>(&action)) {
+    Think(live, *asked);
+    return;
+  }
   const SessionId session = Target(action);
   if (session == 0) {
     recorder_.KeepRow(live.id, std::move(action));
@@ -70,6 +74,16 @@ void Tunings::Execute(Live& live, planner::Action action) {
         }
       },
       action);
+}
+
+void Tunings::Think(Live& live, const planner::Think& asked) {
+  if (!draining_) thoughts_.Join(live.id, asked);
+}
+
+void Tunings::Thought(TuningId tuning, planner::ThoughtDone done) {
+  auto it = live_.find(tuning);
+  const SessionId session = done.session;
+  if (it != live_.end()) Apply(*it->second, session, std::move(done));
 }
 
 // Builds and probes of a settled plan serve a job and disturb little, so they need no turn; all

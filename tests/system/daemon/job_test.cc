@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "tests/fakes/private_daemon.h"
 #include "tests/fakes/scripted_shim.h"
@@ -86,6 +88,30 @@ TEST_F(DaemonJob, AReportMayBeLargerThanAMessageThatIsRead) {
   const grpc::Status status = shim.GetReport(&json);
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_GT(json.size(), kSmallestLimit);
+}
+
+// Thoughts are under way at any moment of such a search.
+TEST_F(DaemonJob, ADaemonStopsAmidALargeSearchAndTheNextOneEndsIt) {
+  SyntheticHost host;
+  host.saving.assign(40, -0.01);
+  host.saving[3] = 0.06;
+  ScriptedShim shim(folder_.path() + "/blazed.sock", host, 6);
+  for (const uint64_t builds : {45, 60, 75}) {
+    PrivateDaemon daemon(folder_.path());
+    ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
+    ASSERT_TRUE(shim.Attach().ok());
+    ASSERT_TRUE(shim.Describe());
+    ASSERT_TRUE(shim.PlayUntil([builds](const ScriptedResult& result) {
+      return result.builds >= builds || IsSettled(result);
+    })) << daemon.Log();
+    EXPECT_EQ(daemon.Stop(), 0) << daemon.Log();
+    shim.Drop();
+  }
+  PrivateDaemon daemon(folder_.path());
+  ASSERT_TRUE(daemon.WaitReady()) << daemon.Log();
+  ASSERT_TRUE(IsSettled(shim.result()) || shim.RunJob()) << daemon.Log();
+  const ProtoPlan plan = FromProto(shim.result().settled->plan());
+  EXPECT_NE(std::find(plan.begin(), plan.end(), std::make_pair(3u, 1u)), plan.end());
 }
 
 TEST_F(DaemonJob, AHostWithoutABetterPlanGetsNoWinner) {

@@ -27,6 +27,14 @@ SyntheticHost Host() {
   return host;
 }
 
+// So many boundaries that the daemon thinks about them off its control strand.
+SyntheticHost LargeHost() {
+  SyntheticHost host;
+  host.saving.assign(40, -0.01);
+  host.saving[3] = 0.06;
+  return host;
+}
+
 // A message without what its stream gave it.
 std::string Bytes(v1::DaemonMessage message) {
   message.clear_sequence();
@@ -34,11 +42,12 @@ std::string Bytes(v1::DaemonMessage message) {
 }
 
 // Runs a job to its settlement and brings the directives that it got, in order.
-std::vector<std::string> RunJob(const std::string& folder, uint64_t seed) {
+std::vector<std::string> RunJob(const std::string& folder, uint64_t seed,
+                                const SyntheticHost& host = Host()) {
   std::vector<std::string> heard;
   PrivateDaemon daemon(folder);
   EXPECT_TRUE(daemon.WaitReady()) << daemon.Log();
-  ScriptedShim shim(daemon.socket(), Host(), seed);
+  ScriptedShim shim(daemon.socket(), host, seed);
   shim.before_answer = [&heard](const v1::DaemonMessage& message) {
     // Progress is thinned out on its way, and the other two are no decisions.
     const bool directive =
@@ -116,6 +125,16 @@ TEST_F(DaemonReplay, AStoredLogDecidesAgainWhatTheShimHeard) {
   ASSERT_EQ(replayed.size(), 2u) << "each daemon opened the tuning once";
   EXPECT_EQ(DirectivesOf(replayed[0].actions), first);
   EXPECT_EQ(DirectivesOf(replayed[1].actions), second) << "with what the first one left as memory";
+}
+
+TEST_F(DaemonReplay, AStoredLogOfALargeSearchHoldsWhatItsThoughtsCameTo) {
+  const std::vector<std::string> heard = RunJob(folder_.path(), 4, LargeHost());
+  OpenStore();
+  const auto logs = session::ReadTuningLogs(*reader_, 1);
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  ASSERT_EQ(logs->size(), 1u);
+  EXPECT_NE(logs->front().find(" thought_done "), std::string::npos);
+  EXPECT_EQ(DirectivesOf(ReplayAll()[0].actions), heard);
 }
 
 TEST_F(DaemonReplay, AStoredLogDecidesAgainWhatTheStoreHolds) {

@@ -49,7 +49,7 @@ TEST(Codec, ReadsAnOpeningBackExactly) {
 
 TEST(Codec, ReadsEveryEventAndActionOfAWholeTuningBackExactly) {
   sim::TableSettings settings;
-  settings.boundaries = 12;
+  settings.boundaries = 40;  // thoughts are events
   settings.choices = 2;
   settings.good_share = 0.5;
   const sim::CostTable table(settings, 5);
@@ -65,6 +65,9 @@ TEST(Codec, ReadsEveryEventAndActionOfAWholeTuningBackExactly) {
   host.Send(LeaseExpired{first, 99});
   host.Send(DirectiveRefused{first, 98, 1, Refusal::kMemory, "out of memory, 5 %"});
   host.Detach(first);
+  ASSERT_TRUE(std::any_of(host.events().begin(), host.events().end(), [](const Event& event) {
+    return std::holds_alternative<ThoughtDone>(event.body);
+  }));
   std::string error;
   for (const Event& event : host.events()) {
     const auto read = DecodeEvent(EncodeEvent(event), &error);
@@ -128,25 +131,30 @@ TEST(Codec, StaysTheSameTextOverReleases) {
   event.at = Nanos(12);
   event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 5, 32}}, 6, 7, false, {}};
   EXPECT_EQ(EncodeEvent(event),
-            "4 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "5 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
             "complete=0 run_ahead=0");
   std::get<LeaseDone>(event.body).run_ahead = 8;
   EXPECT_EQ(EncodeEvent(event),
-            "4 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "5 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
             "complete=0 run_ahead=1 run_ahead=8");
   RunPairs run{1, 2, 0, 3, {true, false}, 1, 2, Nanos(9), 8};
   EXPECT_EQ(EncodeAction(run),
-            "4 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
+            "5 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
             "timed=2 deadline=9 abort_ns=8");
+  event.body = ThoughtDone{3, 4, {Plan{{0, 1}, {7, 2}}, 0.5, {{}, {{1, 1}}}, {}, 0, 6, 2}};
+  EXPECT_EQ(EncodeEvent(event),
+            "5 thought_done at=12 session=3 request=4 contender=1 contender=0/1,7/2 left=0.5 "
+            "plans=2 plan= plan=1/1 base= gain=0 samples=6 quiet=2");
+  EXPECT_EQ(EncodeAction(Think{3, 4}), "5 think session=3 request=4");
 }
 
 TEST(Codec, RefusesAnotherVersionAndSaysTheNextMove) {
   std::string error;
-  EXPECT_FALSE(DecodeEvent("5 tick at=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("6 tick at=1", &error).has_value());
   EXPECT_NE(error.find("release that wrote it"), std::string::npos);
   // Version 1 knew no checks of earlier processes: a log of it would be decided otherwise.
   EXPECT_FALSE(DecodeEvent("1 tick at=1", &error).has_value());
-  EXPECT_NE(error.find("another version than 4"), std::string::npos) << error;
+  EXPECT_NE(error.find("another version than 5"), std::string::npos) << error;
 }
 
 TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
@@ -159,11 +167,11 @@ TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
     EXPECT_FALSE(read.has_value() && *read == event) << length;
   }
   EXPECT_FALSE(DecodeEvent(line + " more=1", &error).has_value());
-  EXPECT_FALSE(DecodeEvent("4 lease_dome at=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("5 lease_dome at=1", &error).has_value());
   EXPECT_EQ(error, "the line's kind is unknown");
-  EXPECT_FALSE(DecodeEvent("4 session_gone at=1 session=-1 reason=", &error).has_value());
-  EXPECT_FALSE(DecodeEvent("4 session_gone at=1 session=1 reason=%4", &error).has_value());
-  EXPECT_FALSE(DecodeOpening("4 tuning fingerprint=00", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("5 session_gone at=1 session=-1 reason=", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("5 session_gone at=1 session=1 reason=%4", &error).has_value());
+  EXPECT_FALSE(DecodeOpening("5 tuning fingerprint=00", &error).has_value());
 }
 
 TEST(Codec, RefusesACountThatTheLineCannotHold) {

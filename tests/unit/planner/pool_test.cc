@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "client/sim/host.h"
@@ -86,13 +87,15 @@ bool RunUntilAllRace(Jobs& jobs, const std::vector<SessionId>& sessions) {
 }
 
 TEST(Pool, JobsOnOtherDevicesGivePairsToTheRacesOfTheOneThatExplores) {
-  Jobs jobs(3);
-  ASSERT_TRUE(jobs.Run());
-  EXPECT_EQ(jobs.host.in_use(jobs.ids[0]), kWinner);
   std::set<RaceKind> shared;
-  for (const RaceRecord& race : jobs.host.races()) {
-    EXPECT_EQ(race.session, jobs.ids[0]) << "one session explores";
-    if (GiversOf(race).size() == 3) shared.insert(race.kind);
+  for (uint64_t seed = 1; seed <= 12; ++seed) {  // a short race may end before all were asked
+    Jobs jobs(3, seed);
+    ASSERT_TRUE(jobs.Run());
+    EXPECT_EQ(jobs.host.in_use(jobs.ids[0]), kWinner) << seed;
+    for (const RaceRecord& race : jobs.host.races()) {
+      EXPECT_EQ(race.session, jobs.ids[0]) << "one session explores; seed " << seed;
+      if (GiversOf(race).size() == 3) shared.insert(race.kind);
+    }
   }
   EXPECT_TRUE(shared.contains(RaceKind::kSearch));
   EXPECT_TRUE(shared.contains(RaceKind::kVerification));
@@ -194,8 +197,17 @@ TEST(Pool, EachJobBuildsAndProbesForItselfAndAgainForTheRaceThatSettles) {
 }
 
 TEST(Pool, TheCostOfHelpingIsInTheJobsLedgerAndInTheCampaigns) {
-  Jobs jobs(2);
-  for (SessionId id : jobs.ids) ASSERT_TRUE(jobs.host.RunUntilEnd(id, kLong));
+  // Where the second job replicates for itself behind it, the settlement is another one.
+  uint64_t seed = 1;
+  std::optional<Jobs> first;
+  for (; seed <= 12; ++seed) {
+    first.emplace(2, seed);
+    for (SessionId id : first->ids) ASSERT_TRUE(first->host.RunUntilEnd(id, kLong));
+    if (first->host.settlement()->session == first->ids[0]) break;
+  }
+  ASSERT_LE(seed, 12u);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
+  const Jobs& jobs = *first;
   const CostRecord helped = jobs.host.outcome(jobs.ids[1])->cost;
   const CostRecord explored = jobs.host.outcome(jobs.ids[0])->cost;
   const CostRecord campaign = jobs.host.settlement()->cost;

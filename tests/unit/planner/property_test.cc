@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -254,8 +255,14 @@ struct Seen {
   int handed_over = 0;   // searches that went on in another job
   // On hosts that wait in each step, where most pairs are left out.
   double true_regret_ns = 0, told_regret_ns = 0;
+  int shared_races = 0;         // with pairs of several jobs
+  int handed_over = 0;          // searches that went on in another job
+  int asked = 0, thoughts = 0;  // and how many were asked for
+
+  void Count(const Event& event) { thoughts += std::holds_alternative<ThoughtDone>(event.body); }
 
   void Count(const Action& action) {
+    asked += std::holds_alternative<Think>(action);
     if (const auto* race = std::get_if<KeepRace>(&action)) {
       const auto& pairs = race->record.pairs;
       shared_races += std::any_of(pairs.begin(), pairs.end(),
@@ -266,6 +273,18 @@ struct Seen {
   }
 };
 
+// Plans that are not there, that are the default, that contradict themselves.
+void BendThought(Conclusion& conclusion, Random& random) {
+  const auto number = [&random] { return static_cast<uint32_t>(random.Below(60)); };
+  const Plan any = {{number(), static_cast<uint32_t>(random.Below(3))}, {number(), 1}};
+  conclusion.plans.push_back(any);
+  if (random.Coin()) conclusion.plans.push_back({});
+  if (random.Coin()) conclusion.contender = any;
+  if (random.Coin()) conclusion.left = std::numeric_limits<double>::quiet_NaN();
+  if (random.Coin()) conclusion.samples = static_cast<uint32_t>(random.Next());
+  if (random.Coin()) conclusion.quiet = number();
+}
+
 // Loses, repeats, delays and bends answers; kills and attaches sessions at random moments. Returns
 // what the most overdrawn job was beyond what it was allowed, in nanoseconds.
 double Storm(uint64_t seed, Seen& seen) {
@@ -274,6 +293,8 @@ double Storm(uint64_t seed, Seen& seen) {
   sim::TableSettings settings;
   settings.boundaries = 4 + static_cast<uint32_t>(random.Below(16));
   settings.choices = static_cast<uint32_t>(random.Below(3));
+  const bool large = seed % 4 == 0;  // then thoughts are events
+  if (large) settings.boundaries += 28;
   const sim::CostTable table(settings, seed);
   TuningConfig config;
   config.max_live_variants = 6 + static_cast<uint32_t>(random.Below(40));
@@ -282,7 +303,7 @@ double Storm(uint64_t seed, Seen& seen) {
     config.budget_allowance = std::chrono::milliseconds(random.Below(3000));
     config.budget_share = 0.001 * static_cast<double>(random.Below(60));
   }
-  config.search = static_cast<SearchKind>(random.Below(4));
+  if (!large) config.search = static_cast<SearchKind>(random.Below(4));
   sim::HostSettings machine;
   const bool dear = random.Below(4) == 0;
   if (dear) machine.build_steps = 150;
@@ -292,6 +313,7 @@ double Storm(uint64_t seed, Seen& seen) {
   machine.queue_claims = {random.Coin(), random.Coin(), {}};
   const double shares[] = {0, 0, 0.1, 0.5, 1};
   const double flagged = shares[random.Below(5)];  // of units
+  machine.thought_steps = random.Below(3) * random.Below(60);
   sim::Host host(&table, machine, config, {}, seed + 1);
   host.bend = [&](EventBody& body) {
     const uint64_t dice = random.Below(100);
@@ -308,6 +330,9 @@ double Storm(uint64_t seed, Seen& seen) {
     }
     if (auto* done = std::get_if<ProbeDone>(&body); done != nullptr && dice >= 95) {
       done->probe_ns *= 1 + random.Below(40);
+    }
+    if (auto* done = std::get_if<ThoughtDone>(&body); done != nullptr && dice >= 90) {
+      BendThought(done->conclusion, random);
     }
     if (auto* done = std::get_if<LeaseDone>(&body)) {
       if (seed % 3 == 0 && dice >= 95) done->run_ahead = static_cast<uint32_t>(random.Next());
@@ -355,6 +380,7 @@ double Storm(uint64_t seed, Seen& seen) {
   for (const Event& event : host.events()) {
     invariants.See(event);
     accounts.See(event);
+    seen.Count(event);
     for (const Action& action : again.Apply(event)) {
       invariants.See(action);
       accounts.See(action);
@@ -383,6 +409,8 @@ TEST(Property, InvariantsHoldInEveryStorm) {
   EXPECT_GT(seen.shared_races, 20);
   EXPECT_GT(seen.told_regret_ns, 0.9 * seen.true_regret_ns) << "something ran free";
   EXPECT_GT(seen.handed_over, 1);
+  EXPECT_GT(seen.thoughts, 200);
+  EXPECT_GT(seen.asked, seen.thoughts / 2) << "some are lost, some come twice";
 }
 
 // The session is killed after every prefix of its directives; the next process ends the work.

@@ -6,6 +6,7 @@
 
 #include "client/sim/cost_table.h"
 #include "daemon/planner/random.h"
+#include "daemon/planner/thought.h"
 
 namespace blazed::planner {
 namespace {
@@ -21,28 +22,38 @@ SearchProfile ProfileFor(size_t toggles) {
   return ChooseProfile(here, TuningConfig{});
 }
 
-// Feeds the search with pairs of its own proposals until it ends; returns the plans that it wanted
-// to race.
-std::vector<Plan> Feed(Search& search, const sim::CostTable& table, uint64_t seed, int rounds) {
+struct Fed {
+  std::vector<Plan> contenders;  // that it wanted to race
+  std::string why;               // it ended
+};
+
+// Feeds the search with pairs of its own proposals until it ends.
+Fed Feed(Search& search, const sim::CostTable& table, uint64_t seed, int rounds) {
   Random random(seed);
-  std::vector<Plan> contenders;
-  std::string why;
-  for (int i = 0; i < rounds && !search.Exhausted({}, &why); ++i) {
-    for (const Plan& plan : search.Propose({}, 4, random)) {
+  Fed fed;
+  for (int i = 0; i < rounds; ++i) {
+    const Conclusion next = Conclude(search, {{}, 4, random.Next(), 0, {}});
+    if (next.contender) {
+      fed.contenders.push_back(*next.contender);
+      search.NoteRace({}, *next.contender);
+      continue;
+    }
+    if (next.plans.empty() && search.Exhausted({}, next.left, &fed.why)) break;
+    search.Count(next);
+    for (const Plan& plan : next.plans) {
       for (int pair = 0; pair < 2; ++pair) {
         search.Learn({}, plan, -table.LogCost(plan) + kScale * random.Normal(), kScale);
       }
     }
-    if (const auto plan = search.RaceCandidate({})) contenders.push_back(*plan);
   }
-  return contenders;
+  return fed;
 }
 
 TEST(Search, NamesTheGoodOptionsForARace) {
   const sim::CostTable table({0.01, -0.03, 0.01, 0.01, -0.02, 0.01});
   const Space space(table.spec(), Contract::kRounding);
   Search search(&space, ProfileFor(space.size()));
-  const auto contenders = Feed(search, table, 3, 100);
+  const auto contenders = Feed(search, table, 3, 100).contenders;
   ASSERT_FALSE(contenders.empty()) << "seed 3";
   EXPECT_LT(table.LogCost(contenders.back()), -0.025) << space.Text(contenders.back());
 }
@@ -51,10 +62,9 @@ TEST(Search, StopsWithoutARaceWhereEverythingIsSlower) {
   const sim::CostTable table(std::vector<double>(20, 0.01));
   const Space space(table.spec(), Contract::kRounding);
   Search search(&space, ProfileFor(space.size()));
-  EXPECT_TRUE(Feed(search, table, 5, 2000).empty()) << "seed 5";
-  std::string why;
-  EXPECT_TRUE(search.Exhausted({}, &why));
-  EXPECT_FALSE(why.empty());
+  const Fed fed = Feed(search, table, 5, 2000);
+  EXPECT_TRUE(fed.contenders.empty()) << "seed 5";
+  EXPECT_FALSE(fed.why.empty());
 }
 
 TEST(Search, LearnsAPairOfNeighboursThatIsGoodOnlyTogether) {
@@ -78,14 +88,18 @@ TEST(Search, ProposesNeitherTheChampionNorAnythingGivenUpNorBanned) {
   search.Ban(2);
   const Plan lost = {{0, 1}};
   search.GiveUp(lost);
-  Random random(11);
-  for (int i = 0; i < 200; ++i) {
-    for (const Plan& plan : search.Propose({{1, 1}}, 4, random)) {
+  size_t named = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const Conclusion next = Conclude(search, {{{1, 1}}, 4, seed, 0, {}});
+    ASSERT_FALSE(next.contender) << "nothing was measured";
+    named += next.plans.size();
+    for (const Plan& plan : next.plans) {
       EXPECT_NE(plan, (Plan{{1, 1}}));
       EXPECT_NE(plan, lost);
       for (const Choice& c : plan) EXPECT_NE(c.decision, 2u);
     }
   }
+  EXPECT_GT(named, 100u);
 }
 
 TEST(Search, AsksForMoreEachTimeTheSameTwoPlansRace) {
@@ -94,7 +108,10 @@ TEST(Search, AsksForMoreEachTimeTheSameTwoPlansRace) {
   Search search(&space, ProfileFor(1));
   for (int i = 0; i < 3; ++i) search.Learn({}, {{0, 1}}, 0.03, kScale);
   int races = 0;
-  while (search.RaceCandidate({}) && races < 100) ++races;
+  while (const auto plan = Conclude(search, {}).contender) {
+    search.NoteRace({}, *plan);
+    if (++races == 100) break;
+  }
   EXPECT_GE(races, 1);
   EXPECT_LT(races, 10);
 }

@@ -16,6 +16,7 @@
 #include "daemon/session/store_recorder.h"
 #include "daemon/session/workload_fingerprint.h"
 #include "storage/memory/memory_store.h"
+#include "tests/fakes/held_thinker.h"
 #include "tests/fakes/manual_loop.h"
 #include "tests/fakes/recording_link.h"
 
@@ -73,7 +74,7 @@ class SessionTableTest : public testing::Test {
     writer_ = std::make_unique<storage::Writer>(std::make_unique<storage::MemoryStore>(), options);
     recorder_ = std::make_unique<StoreRecorder>(*writer_, loop_, quarantine_, [] {});
     table_ = std::make_unique<SessionTable>(
-        loop_, *recorder_, quarantine_, DeviceLocks(folder_, folder_),
+        loop_, *recorder_, thinker_, quarantine_, DeviceLocks(folder_, folder_),
         [](const std::string&) { return std::map<std::string, std::string>(); }, options_);
   }
   void TearDown() override {
@@ -120,10 +121,10 @@ class SessionTableTest : public testing::Test {
     return client;
   }
 
-  Client Described(Peer peer, uint8_t workload = 1) {
+  Client Described(Peer peer, uint8_t workload = 1, int decisions = 2) {
     Client client = Open(std::move(peer));
     EXPECT_TRUE(Say(client, Graph()).ok());
-    EXPECT_TRUE(Say(client, Workload(workload, 2)).ok());
+    EXPECT_TRUE(Say(client, Workload(workload, decisions)).ok());
     return client;
   }
 
@@ -188,6 +189,7 @@ class SessionTableTest : public testing::Test {
   }
 
   fakes::ManualLoop loop_;
+  fakes::HeldThinker thinker_;
   Quarantine quarantine_;
   Options options_;
   std::string folder_;
