@@ -19,7 +19,6 @@ constexpr double kSettlingSteps = 400;  // races, verification and replication w
 constexpr double kFewerPlans = 0.85;    // where each gets more pairs
 constexpr double kLongestNs = 9e18;
 constexpr double kRegretPlansPerToggle = 2.6;
-constexpr double kRegretStepsPerTrial = 0.025;  // of one pair of a proposal
 // Searches of this size tell of one another; the fit counts as two of them.
 constexpr double kLikeSize = 1.5, kWeightOfFit = 2;
 
@@ -80,7 +79,7 @@ double RegretSteps(const Surroundings& here, const SearchProfile& profile, doubl
   const double noise = std::max(1.0, here.scale / profile.delta1 / 2);
   const double trials =
       6 + kRegretPlansPerToggle * static_cast<double>(here.toggles) * std::sqrt(noise);
-  return kRegretStepsPerTrial * std::min(trials, plans) * profile.pairs_per_proposal;
+  return kRegretStepsOfAPair * std::min(trials, plans) * profile.pairs_per_proposal;
 }
 
 }  // namespace

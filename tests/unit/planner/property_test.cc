@@ -251,8 +251,6 @@ class Invariants {
 
 // What a storm came across; all of them together have to come across it.
 struct Seen {
-  int shared_races = 0;  // with pairs of several jobs
-  int handed_over = 0;   // searches that went on in another job
   // On hosts that wait in each step, where most pairs are left out.
   double true_regret_ns = 0, told_regret_ns = 0;
   int shared_races = 0;         // with pairs of several jobs
