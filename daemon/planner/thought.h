@@ -25,7 +25,8 @@ struct Question {
   std::vector<Plan> measured;
 };
 
-// A search as it stood, with all that it refers to. Shared by no thread with the tuning it is of.
+// A search as it stood, with all that it refers to. What it shares with its tuning, the space,
+// never changes.
 struct Thought {
   std::shared_ptr<const Space> space;
   Search search;

@@ -35,6 +35,7 @@ std::optional<absl::string_view> SentenceOfLog(absl::string_view kind) {
       Entry{"probe_done", ""},
       Entry{"lease_done", ""},
       Entry{"variant_adopted", ""},
+      Entry{"thought_done", ""},
       Entry{"service_window", ""},
       Entry{"session_ready", "a job attached"},
       Entry{"session_gone", "the job left"},
