@@ -37,9 +37,9 @@ struct HostSettings {
   double rebuild_sd = 0;  // and by this much between builds of one process
   uint64_t tune_until_steps = 0;
   uint64_t thought_steps = 0;  // a thought takes so many steps; 0: it is there at once
-  uint64_t peak_bytes = 0;   // of the default plan, as the host says; 0: it does not
-  bool fixed_order = false;  // ignores the coin: the negative control
-  double tail_share = 0;     // of steps of any other plan than the default: kTailFactor as long
+  uint64_t peak_bytes = 0;     // of the default plan, as the host says; 0: it does not
+  bool fixed_order = false;    // ignores the coin: the negative control
+  double tail_share = 0;       // of steps of any other plan than the default: kTailFactor as long
 
   // A device with a launch queue. `step_ns` and the cost table are the device's then; the host's
   // own time a step stands here, what plans change of it in a table of its own.

@@ -58,7 +58,7 @@ struct Campaign {
   std::optional<Conclusion> conclusion;  // of the last thought, until its plans are tried
   std::vector<Plan> looks;               // had their race before `no_winner`
   bool looking = false;                  // the contender is one of them
-  bool rest_named = false;  // plans that the search would have ended without measuring
+  bool rest_named = false;               // plans that the search would have ended without measuring
   bool waits = false;                    // no build pays yet
   std::optional<Plan> contender;
   std::optional<Plan> sham;  // runs the same as the champion; raced as a control

@@ -22,6 +22,12 @@ SearchProfile ProfileFor(size_t toggles) {
   return ChooseProfile(here, TuningConfig{});
 }
 
+Conclusion Round(Search& search, uint32_t plans, Random& random) {
+  const Conclusion next = Conclude(search, {{}, plans, random.Next(), 0, {}});
+  search.Count(next);
+  return next;
+}
+
 struct Fed {
   std::vector<Plan> contenders;  // that it wanted to race
   std::string why;               // it ended
@@ -127,7 +133,7 @@ TEST(Search, ProposesNoMoreFlipsThanItsProfileAllowsAndNoneOfMoreSlowdown) {
     profile.flips = flips;
     Search search(&space, profile);
     for (int i = 0; i < 100; ++i) {
-      for (const Plan& plan : search.Propose({}, 4, random)) {
+      for (const Plan& plan : Round(search, 4, random).plans) {
         most = std::max(most, plan.size());
         EXPECT_LE(plan.size(), flips);
         EXPECT_GE(search.Predict({}, plan).first, -profile.slowdown_cap - 1e-9);
@@ -139,7 +145,7 @@ TEST(Search, ProposesNoMoreFlipsThanItsProfileAllowsAndNoneOfMoreSlowdown) {
   profile.slowdown_cap = 1;
   Search free(&space, profile);
   for (int i = 0; i < 100; ++i) {
-    for (const Plan& plan : free.Propose({}, 4, random)) most = std::max(most, plan.size());
+    for (const Plan& plan : Round(free, 4, random).plans) most = std::max(most, plan.size());
   }
   EXPECT_EQ(most, 12u) << "without the cap the flips are the limit";
 }
@@ -157,13 +163,13 @@ TEST(Search, EndsWhereItKeepsNamingThePlanInUse) {
   }
   Random random(22);
   std::string why;
-  EXPECT_FALSE(search.Exhausted({}, &why));
-  for (int i = 0; i < 4 && search.Propose({}, 4, random).empty(); ++i) {
+  EXPECT_FALSE(search.Exhausted({}, 1, &why));
+  for (int i = 0; i < 4 && Round(search, 4, random).plans.empty(); ++i) {
   }
-  EXPECT_TRUE(search.Exhausted({}, &why));
+  EXPECT_TRUE(search.Exhausted({}, 1, &why));
   EXPECT_EQ(why, "the search keeps naming the plan in use");
   search.NoteAccept();
-  EXPECT_FALSE(search.Exhausted({}, &why)) << why;
+  EXPECT_FALSE(search.Exhausted({}, 1, &why)) << why;
 }
 
 TEST(Search, EndsAfterSoManyTurnsWithoutAnAcceptedPlan) {
@@ -177,12 +183,12 @@ TEST(Search, EndsAfterSoManyTurnsWithoutAnAcceptedPlan) {
   Random random(23);
   std::string why;
   int rounds = 0;
-  for (; rounds < 100 && !search.Exhausted({}, &why); ++rounds) search.Propose({}, 1, random);
+  for (; rounds < 100 && !search.Exhausted({}, 1, &why); ++rounds) Round(search, 1, random);
   EXPECT_GE(rounds, 11) << "a round tries twice at most";
   EXPECT_LE(rounds, 21);
   EXPECT_EQ(why, "no plan was accepted for 20 turns");
   search.NoteAccept();
-  EXPECT_FALSE(search.Exhausted({}, &why)) << why;
+  EXPECT_FALSE(search.Exhausted({}, 1, &why)) << why;
 }
 
 TEST(Search, KnowsThatPlansWithOneSignatureCostTheSame) {
