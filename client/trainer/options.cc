@@ -99,6 +99,10 @@ void AddRun(CLI::App& app, TrainOptions& options) {
 }
 
 void AddRest(CLI::App& app, TrainOptions& options) {
+  app.add_option("--threads", options.threads, "threads that a plan may run a step on")
+      ->check(CLI::Range(1, workloads::kMostThreads))
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--extra-memory-mib", options.extra_memory_mib,
                  "peak memory that a plan may use above the default's")
       ->check(CLI::Range(int64_t{0}, kMostMemoryMib))

@@ -49,6 +49,7 @@ struct TrainOptions {
   int batch = 0;
   int layers = 0;
   int heads = 0;
+  int threads = 1;                 // that a plan may use; one is no decision
   int64_t extra_memory_mib = 512;  // peak memory a plan may use above the default's
   std::string report;              // path; empty: no file
   std::string socket;              // empty: the shim's own search

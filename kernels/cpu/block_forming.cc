@@ -44,6 +44,8 @@ NodeOptions Spread(const Graph& graph, const fuse::DecisionSpace& space, const f
         case fuse::Topic::kGemmCall:
           o.call[at] = CallOf(decision.options[static_cast<size_t>(option)]);
           break;
+        case fuse::Topic::kThreads:
+          break;  // the whole step's: it has no sites
       }
     }
   }

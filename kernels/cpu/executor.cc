@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cpu/reversed_sum.h"
+#include "kernels/cpu/split.h"
 #include "kernels/fuse/form.h"
 
 namespace blazed::cpu {
@@ -23,21 +24,20 @@ std::string ShapeText(const graph::Shape& shape) {
 
 int64_t Aligned(int64_t floats) { return (floats + 15) / 16 * 16; }
 
+std::string PartsText(const Block& block) {
+  return block.parts == 1 ? "" : absl::StrCat(" in ", block.parts, " parts");
+}
+
 }  // namespace
 
-// What a walk over rows did so far; becomes its line in the record.
-struct Executor::Walk {
-  bool recording = false;
-  std::string ops;  // of the first tile
-  int64_t tiles = 0;
-  int64_t rows = 0;
-  int64_t calls = 0;
-  int64_t local = 0;
-};
-
 Executor::Executor(const graph::Graph& graph, const Program& program, const KernelTable& kernels,
-                   const Fault* fault)
-    : graph_(graph), program_(program), kernels_(kernels), fault_(fault) {
+                   const Fault* fault, Workers* workers)
+    : graph_(graph),
+      program_(program),
+      kernels_(kernels),
+      fault_(fault),
+      workers_(workers),
+      walks_(static_cast<size_t>(program.threads)) {
   weights_of_.assign(graph.nodes().size(), -1);
   for (const Block& block : program.blocks) {
     if (block.kind != BlockKind::kAttention || block.streamed) continue;
@@ -69,13 +69,13 @@ float* Executor::Memory(ValueId id) const {
 }
 
 const float* Executor::Input(const Block& block, const Operand& operand, int64_t row,
-                             int64_t panel_begin) const {
+                             int64_t panel_begin, float* scratch) const {
   switch (operand.place) {
     case Place::kScratch:
-      return scratch_.data() + operand.slot_offset * block.tile_rows;
+      return scratch + operand.slot_offset * block.tile_rows;
     case Place::kPanel:
-      return scratch_.data() + Aligned(block.slot_floats * block.tile_rows) +
-             Aligned(block.state_floats) + (row - panel_begin) * operand.row_floats;
+      return scratch + Aligned(block.slot_floats * block.tile_rows) + Aligned(block.state_floats) +
+             (row - panel_begin) * operand.row_floats;
     case Place::kMemory:
       break;
   }
@@ -84,17 +84,18 @@ const float* Executor::Input(const Block& block, const Operand& operand, int64_t
 
 void Executor::RunTile(const Block& block, int64_t row, int64_t rows, int64_t panel_begin,
                        Walk* walk) {
-  const float* state = scratch_.data() + Aligned(block.slot_floats * block.tile_rows);
+  float* state = walk->scratch + Aligned(block.slot_floats * block.tile_rows);
   for (const TileOp& op : block.ops) {
     TileArgs args = op.constants;
     args.rows = rows;
     args.row_begin = row;
     for (size_t i = 0; i < op.inputs.size(); ++i) {
-      args.in[i] = Input(block, op.inputs[i], row, panel_begin);
+      args.in[i] = Input(block, op.inputs[i], row, panel_begin, walk->scratch);
     }
     if (op.ids_input >= 0) args.ids = reinterpret_cast<const int32_t*>(args.in[op.ids_input]);
-    args.out = const_cast<float*>(Input(block, op.output, row, panel_begin));
-    if (op.state_offset >= 0) args.state = const_cast<float*>(state) + op.state_offset;
+    args.out = const_cast<float*>(Input(block, op.output, row, panel_begin, walk->scratch));
+    if (op.state_offset >= 0) args.state = state + op.state_offset;
+    if (op.totals_offset >= 0) args.totals = Totals(block) + op.totals_offset;
     const bool reversed = fault_ != nullptr && fault_->kind == Fault::Kind::kReorderSums;
     if (reversed && graph_.node(op.node).op == OpKind::kRowSum) {
       ReversedRowSum(args);
@@ -120,29 +121,82 @@ void Executor::RunTiles(const Block& block, int64_t begin, int64_t end, Walk* wa
   }
 }
 
+// Slabs as even as they can be, the longer shares first.
+Executor::Share Executor::ShareOf(const Block& block, int part) const {
+  const int64_t slabs = SlabsOf(graph_, block);
+  const auto begin = [&](int64_t i) { return (slabs * i + block.parts - 1) / block.parts; };
+  return {begin(part), begin(part + 1)};
+}
+
+template <class Part>
+void Executor::RunParts(const Block& block, Part part) {
+  if (block.parts == 1) return part(0);
+  workers_->Run(block.parts, part);
+}
+
+float* Executor::Totals(const Block& block) {
+  return scratch_.data() + block.parts * block.part_floats;
+}
+
+void Executor::WalkRows(const Block& block, const GemmProduct& gemm, Walk* walk) {
+  if (block.gemm == graph::kNone) return RunTiles(block, walk->begin, walk->end, walk);
+  const ValueId product = graph_.node(block.gemm).outputs[0];
+  const Operand out = {block.product_place, product, true, graph_.value(product).shape.cols, 0};
+  for (int64_t row = walk->begin; row < walk->end; row += fuse::kGemmPanelRows) {
+    const int64_t rows = std::min(fuse::kGemmPanelRows, walk->end - row);
+    walk->calls +=
+        RunPanel(gemm, row, rows, const_cast<float*>(Input(block, out, row, row, walk->scratch)));
+    RunTiles(block, row, row + rows, walk);
+  }
+}
+
+// The trees over what the parts left of their column sums.
+void Executor::FinishSums(const Block& block) {
+  if (block.totals_floats == 0) return;
+  for (const TileOp& op : block.ops) {
+    if (op.totals_offset < 0) continue;
+    TileArgs args = op.constants;
+    args.state = scratch_.data() + Aligned(block.slot_floats * block.tile_rows) + op.state_offset;
+    args.totals = Totals(block) + op.totals_offset;
+    args.out = Memory(op.output.value);
+    kernels_.column_sum_of_totals(args);
+  }
+}
+
 void Executor::RunRows(const Block& block, DispatchRecord* record) {
-  Walk walk;
-  walk.recording = record != nullptr;
+  const GemmProduct gemm = block.gemm == graph::kNone ? GemmProduct{} : ProductOf(block);
+  for (int part = 0; part < block.parts; ++part) {
+    const Share share = ShareOf(block, part);
+    Walk& walk = walks_[static_cast<size_t>(part)];
+    walk = Walk();
+    walk.scratch = scratch_.data() + part * block.part_floats;
+    walk.begin = share.begin * kPartRows;
+    walk.end = std::min(share.end * kPartRows, block.walk_rows);
+    walk.recording = record != nullptr;
+  }
+  RunParts(block, [&](int part) { WalkRows(block, gemm, &walks_[static_cast<size_t>(part)]); });
+  FinishSums(block);
+  if (record != nullptr) RecordRows(block, gemm, record);
+}
+
+void Executor::RecordRows(const Block& block, const GemmProduct& gemm,
+                          DispatchRecord* record) const {
+  Walk all = walks_[0];
+  for (int part = 1; part < block.parts; ++part) {
+    const Walk& walk = walks_[static_cast<size_t>(part)];
+    all.rows += walk.rows;
+    all.tiles += walk.tiles;
+    all.calls += walk.calls;
+  }
   std::string product;
-  if (block.gemm == graph::kNone) {
-    RunTiles(block, 0, block.walk_rows, &walk);
-  } else {
-    const GemmProduct gemm = ProductOf(block);
-    const Operand out = {block.product_place, graph_.node(block.gemm).outputs[0], true,
-                         graph_.value(graph_.node(block.gemm).outputs[0]).shape.cols, 0};
-    for (int64_t row = 0; row < block.walk_rows; row += fuse::kGemmPanelRows) {
-      const int64_t rows = std::min(fuse::kGemmPanelRows, block.walk_rows - row);
-      walk.calls += RunPanel(gemm, row, rows, const_cast<float*>(Input(block, out, row, row)));
-      RunTiles(block, row, row + rows, &walk);
-    }
+  if (block.gemm != graph::kNone) {
     product = absl::StrCat(" inside ", Name(gemm.op), " ", GemmCallName(block.call), " ",
-                           gemm.left_cols, " calls ", walk.calls,
+                           gemm.left_cols, " calls ", all.calls,
                            block.product_place == Place::kPanel ? " panel" : " kept");
   }
-  if (record == nullptr) return;
-  record->Add(absl::StrCat("rows ", walk.rows, " of ", block.walk_rows, " tile ", block.tile_rows,
-                           " tiles ", walk.tiles, " local ", walk.local, product, " ops ",
-                           walk.ops));
+  record->Add(absl::StrCat("rows ", all.rows, " of ", block.walk_rows, PartsText(block), " tile ",
+                           block.tile_rows, " tiles ", all.tiles, " local ", all.local, product,
+                           " ops ", all.ops));
 }
 
 GemmProduct Executor::ProductOf(const Block& block) const {
@@ -164,11 +218,22 @@ GemmProduct Executor::ProductOf(const Block& block) const {
 void Executor::RunProduct(const Block& block, DispatchRecord* record) {
   GemmProduct product = ProductOf(block);
   product.out = Memory(graph_.node(block.gemm).outputs[0]);
-  const int calls = RunGemm(product);
+  int64_t calls = 0;
+  if (block.parts == 1) {
+    calls = RunGemm(product);
+  } else {
+    RunParts(block, [&](int part) {
+      const Share share = ShareOf(block, part);
+      Walk& walk = walks_[static_cast<size_t>(part)];
+      walk.calls = RunRowsOfGemm(product, share.begin * kPartRows,
+                                 std::min(share.end * kPartRows, product.rows));
+    });
+    for (int part = 0; part < block.parts; ++part) calls += walks_[static_cast<size_t>(part)].calls;
+  }
   if (record == nullptr) return;
   record->Add(absl::StrCat(Name(product.op), " ", GemmCallName(block.call), " ", product.rows, "x",
                            product.left_cols, " by ", product.right_rows, "x", product.right_cols,
-                           " calls ", calls));
+                           PartsText(block), " calls ", calls));
 }
 
 void Executor::RunAttention(const Block& block, DispatchRecord* record) {
@@ -185,20 +250,27 @@ void Executor::RunAttention(const Block& block, DispatchRecord* record) {
   args.heads = node.attributes.heads;
   args.dim = shape.cols / 3 / args.heads;
   args.weights = weights < 0 ? nullptr : arena_.data() + weights;
-  args.scratch = scratch_.data();
   if (backward) {
     args.d_out = Memory(node.inputs[3]);
     args.d_qkv = Memory(node.outputs[0]);
   }
   const bool streamed = args.weights == nullptr;
-  if (backward) {
-    (streamed ? kernels_.attention_grad_streamed : kernels_.attention_grad_materialised)(args);
-  } else {
-    (streamed ? kernels_.attention_streamed : kernels_.attention_materialised)(args);
-  }
+  const AttentionFn run =
+      backward
+          ? (streamed ? kernels_.attention_grad_streamed : kernels_.attention_grad_materialised)
+          : (streamed ? kernels_.attention_streamed : kernels_.attention_materialised);
+  RunParts(block, [&](int part) {
+    const Share share = ShareOf(block, part);
+    AttentionArgs own = args;
+    own.first = share.begin;
+    own.last = share.end;
+    own.scratch = scratch_.data() + part * block.part_floats;
+    run(own);
+  });
   if (record == nullptr) return;
   record->Add(absl::StrCat(Name(node.op), streamed ? " streamed " : " materialised ",
-                           ShapeText(shape), " heads ", args.heads, " seq ", args.seq));
+                           ShapeText(shape), " heads ", args.heads, " seq ", args.seq,
+                           PartsText(block)));
 }
 
 void Executor::Spoil(const Block& block) {

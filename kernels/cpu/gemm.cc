@@ -58,15 +58,18 @@ int RunPanel(const GemmProduct& p, int64_t begin, int64_t rows, float* out) {
   return 2;
 }
 
-int RunGemm(const GemmProduct& p) {
-  if (p.op == graph::OpKind::kGemmTN) return RunSegments(p);
+int RunRowsOfGemm(const GemmProduct& p, int64_t begin, int64_t end) {
   const int64_t cols = p.op == graph::OpKind::kGemmNT ? p.right_rows : p.right_cols;
   const int64_t step = p.call == GemmCall::kWhole ? p.rows : fuse::kGemmPanelRows;
   int calls = 0;
-  for (int64_t row = 0; row < p.rows; row += step) {
-    calls += RunPanel(p, row, std::min(step, p.rows - row), p.out + row * cols);
+  for (int64_t row = begin; row < end; row += step) {
+    calls += RunPanel(p, row, std::min(step, end - row), p.out + row * cols);
   }
   return calls;
+}
+
+int RunGemm(const GemmProduct& p) {
+  return p.op == graph::OpKind::kGemmTN ? RunSegments(p) : RunRowsOfGemm(p, 0, p.rows);
 }
 
 std::string GemmLibrary() { return "openblas " + LoadedBlas().kernels; }

@@ -33,6 +33,10 @@ struct GemmProduct {
 // Returns the number of library calls made.
 int RunPanel(const GemmProduct& product, int64_t begin, int64_t rows, float* out);
 
+// Rows [begin, end) of a kGemm or kGemmNT in panels; `begin` is where a panel begins. Returns the
+// number of library calls made.
+int RunRowsOfGemm(const GemmProduct& product, int64_t begin, int64_t end);
+
 // The whole product. Returns the number of library calls made.
 int RunGemm(const GemmProduct& product);
 

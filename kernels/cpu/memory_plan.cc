@@ -65,8 +65,11 @@ class Placer {
     for (size_t i = 0; i < graph_.values().size(); ++i) AddValue(static_cast<ValueId>(i));
     AddWeights();
     program_.arena_floats = Pack(std::move(pieces_));
-    for (const Block& block : program_.blocks) {
-      program_.scratch_floats = std::max(program_.scratch_floats, ScratchFloats(block));
+    for (Block& block : program_.blocks) {
+      // A line of cache is never two parts' own.
+      block.part_floats = block.parts == 1 ? PartFloats(block) : Aligned(PartFloats(block));
+      const int64_t floats = block.parts * block.part_floats + block.totals_floats;
+      program_.scratch_floats = std::max(program_.scratch_floats, floats);
     }
   }
 
@@ -106,7 +109,7 @@ class Placer {
     }
   }
 
-  int64_t ScratchFloats(const Block& block) const {
+  int64_t PartFloats(const Block& block) const {
     const graph::Node& node = graph_.node(block.nodes[0]);
     if (block.kind == BlockKind::kAttention || block.kind == BlockKind::kAttentionGrad) {
       const int64_t width = graph_.value(node.inputs[0]).shape.cols / 3;

@@ -60,6 +60,16 @@ absl::Span<const float> Model::Data(graph::ValueId id) const {
   return absl::MakeConstSpan(buffer.data(), static_cast<size_t>(buffer.size()));
 }
 
+absl::StatusOr<Workers*> Model::Helpers(int helpers) {
+  for (const auto& workers : workers_) {
+    if (workers->helpers() == helpers) return workers.get();
+  }
+  auto workers = Workers::Start(helpers);
+  if (!workers.ok()) return workers.status();
+  workers_.push_back(*std::move(workers));
+  return workers_.back().get();
+}
+
 float* Model::Shadow(graph::ValueId id) { return shadow_[static_cast<size_t>(id)].data(); }
 
 graph::Hash128 Model::Digest() const {

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kernels/cpu/buffer.h"
+#include "kernels/cpu/workers.h"
 #include "kernels/graph/graph.h"
 #include "kernels/graph/hash128.h"
 
@@ -29,6 +30,10 @@ class Model {
   absl::Span<const float> Data(graph::ValueId id) const;
   float* Shadow(graph::ValueId id);
 
+  // So many helpers for parts of a step, shared by all variants; started when first asked
+  // for. RESOURCE_EXHAUSTED where the system starts no thread more.
+  absl::StatusOr<Workers*> Helpers(int helpers);
+
   // Digest of every parameter and state, in graph order: equal after equal training.
   graph::Hash128 Digest() const;
 
@@ -42,6 +47,7 @@ class Model {
   std::vector<Buffer> data_;    // by value id
   std::vector<Buffer> shadow_;  // by value id
   int64_t bytes_ = 0;
+  std::vector<std::unique_ptr<Workers>> workers_;  // variants keep those that they were built with
 };
 
 }  // namespace blazed::cpu

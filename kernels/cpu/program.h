@@ -32,7 +32,8 @@ struct TileOp {
   std::vector<Operand> inputs;
   int ids_input = -1;  // index of the i32 input, or -1
   Operand output;
-  int64_t state_offset = -1;  // kColumnSum: place in the block's state
+  int64_t state_offset = -1;   // kColumnSum: place in the part's state
+  int64_t totals_offset = -1;  // kColumnSum of a divided block: place among the block's totals
 };
 
 enum class BlockKind : uint8_t { kRows, kGemm, kAttention, kAttentionGrad };
@@ -41,13 +42,16 @@ enum class BlockKind : uint8_t { kRows, kGemm, kAttention, kAttentionGrad };
 struct Block {
   BlockKind kind = BlockKind::kRows;
   std::vector<graph::NodeId> nodes;  // in program order; with a GEMM inside it comes first
+  int parts = 1;                     // threads that share its rows or heads
+  int64_t part_floats = 0;           // scratch of each
 
   // kRows
   int64_t walk_rows = 0;
   int64_t tile_rows = 0;
   std::vector<TileOp> ops;
-  int64_t slot_floats = 0;   // scratch floats a row
-  int64_t state_floats = 0;  // of column sums
+  int64_t slot_floats = 0;    // scratch floats a row
+  int64_t state_floats = 0;   // of column sums
+  int64_t totals_floats = 0;  // of column sums in a divided block, behind the parts' scratch
 
   // kGemm, and kRows with the product inside
   graph::NodeId gemm = graph::kNone;
@@ -64,7 +68,8 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<int64_t> offset;  // by value: floats into the arena, or -1
   int64_t arena_floats = 0;
-  int64_t scratch_floats = 0;  // the largest block's scratch, panel and state
+  int64_t scratch_floats = 0;  // the largest block's scratch, panel and state, of all its parts
+  int threads = 1;
 };
 
 }  // namespace blazed::cpu

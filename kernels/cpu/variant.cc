@@ -119,8 +119,14 @@ absl::StatusOr<std::unique_ptr<Variant>> Variant::Build(Model* model,
   if (!fits.ok()) return fits;
   auto state = std::make_unique<State>(model, plan, options);
   state->program = Lower(model->graph(), space, plan, options, state->kernels);
-  state->executor =
-      std::make_unique<Executor>(model->graph(), state->program, state->kernels, options.fault);
+  Workers* workers = nullptr;
+  if (state->program.threads > 1) {
+    auto helpers = model->Helpers(state->program.threads - 1);
+    if (!helpers.ok()) return helpers.status();
+    workers = *helpers;
+  }
+  state->executor = std::make_unique<Executor>(model->graph(), state->program, state->kernels,
+                                               options.fault, workers);
   if (!state->executor->Allocate()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a variant of ",

@@ -26,6 +26,9 @@ struct BuildOptions {
   // A merged block whose one-row scratch would exceed this is split, whatever the plan asks;
   // the dispatch record shows it.
   int64_t scratch_cap_bytes = 1024 * 1024;
+  // Vectors of 16 floats that a part of a block has to bring through an operation, some 10 us of
+  // work: to hand a part to another thread and to wait for it takes one or two.
+  int64_t part_vectors = 4096;
   // Widest vector level to use: 1, 3 or 4 as in x86-64-v1, -v3, -v4. 0 takes what the processor
   // has.
   int isa_level = 0;

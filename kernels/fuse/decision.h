@@ -26,6 +26,7 @@ enum class Topic : uint8_t {
   kAttention,  // `materialised`, `streamed`
   kEpilogue,   // of a GEMM: `after`, `inside`
   kGemmCall,   // `panels` (or `segments`), `whole`, `split_k`
+  kThreads,    // of the whole step: how many share its rows
 };
 
 // Whether an option can change a bit of the result.
@@ -51,7 +52,7 @@ struct Decision {
   std::string description;      // one sentence
   std::vector<Option> options;  // [0] is the host's own
   // For a boundary: the node after the boundary, one a site. For a choice: the node it is about
-  // (attention lists the forward and the backward node).
+  // (attention lists the forward and the backward node). None where it is the whole step's.
   std::vector<graph::NodeId> sites;
 };
 

@@ -53,7 +53,7 @@ Decision DecisionOf(const fuse::Decision& from) {
   to.id = ToDigest(from.id);
   to.name = Name(from.name);
   to.kind = from.kind == fuse::DecisionKind::kBoundary ? BLZ_BOUNDARY : BLZ_CHOICE;
-  to.graph = 1;
+  to.graph = from.sites.empty() ? 0 : 1;  // the whole step's has none
   to.sites = static_cast<uint32_t>(std::clamp<size_t>(from.sites.size(), 1, 65535));
   for (const fuse::Option& option : from.options) {
     to.options.push_back(Name(option.name));
@@ -64,7 +64,7 @@ Decision DecisionOf(const fuse::Decision& from) {
 
 }  // namespace
 
-std::map<std::string, std::string> DescribeEnvironment() {
+std::map<std::string, std::string> DescribeEnvironment(int threads) {
   std::map<std::string, std::string> out = {
       {"device", "cpu"},
       {"host", absl::StrCat("blaze-train ", BLAZED_VERSION)},
@@ -73,7 +73,7 @@ std::map<std::string, std::string> DescribeEnvironment() {
       {"cpu.l2_bytes", CacheBytes(_SC_LEVEL2_CACHE_SIZE)},
       {"cpu.l3_bytes", CacheBytes(_SC_LEVEL3_CACHE_SIZE)},
       {"blas.kernels", cpu::LoadedBlas().kernels},
-      {"threads", "1"},
+      {"threads", absl::StrCat(threads)},
   };
   for (auto& [key, value] : out) value = Name(absl::StripAsciiWhitespace(value), kLongestValue);
   return out;

@@ -10,9 +10,10 @@
 
 namespace blazed::trainer {
 
-// What a measurement on this machine is valid for: processor, caches, BLAS, trainer. Keys and
-// values within the shim's limits. After a model was made: that loads the BLAS library.
-std::map<std::string, std::string> DescribeEnvironment();
+// What a measurement on this machine is valid for: processor, caches, BLAS, trainer, and how many
+// threads a plan may use. Keys and values within the shim's limits. After a model was made: that
+// loads the BLAS library.
+std::map<std::string, std::string> DescribeEnvironment(int threads);
 
 // Tells the session the graph and its decisions; `host` holds the default plan's signature and
 // cost. A refusal shows in the session's reason and the session then only observes.

@@ -33,6 +33,7 @@ absl::StatusOr<workloads::Workload> MakeWorkload(const TrainOptions& options) {
   sizes.batch = options.batch;
   sizes.layers = options.layers;
   sizes.heads = options.heads;
+  sizes.threads = options.threads;
   sizes.seed = options.seed;
   sizes.regime =
       options.regime == Regime::kTraining ? graph::Regime::kTraining : graph::Regime::kForward;
@@ -83,7 +84,7 @@ blz_contract ContractOf(Contract contract) {
 }
 
 Session Attach(const TrainOptions& options, ExecutorHost* host) {
-  const auto environment = DescribeEnvironment();
+  const auto environment = DescribeEnvironment(options.threads);
   std::vector<blz_label> labels;
   for (const auto& [key, value] : environment) labels.push_back({key.c_str(), value.c_str()});
   blz_options out = Session::DefaultOptions();

@@ -218,7 +218,7 @@ Json BuildReport(const TrainOptions& options, const workloads::Workload& workloa
                    {"heads", workload.options.heads}}},
                  {"version", BLAZED_VERSION},
                  {"commit", BLAZED_COMMIT},
-                 {"environment", DescribeEnvironment()}};
+                 {"environment", DescribeEnvironment(options.threads)}};
   Json job = OwnJob(options, workload, run, session, builds);
   const Json daemon = Json::parse(session.daemon_report, nullptr, /*allow_exceptions=*/false);
   if (daemon.is_object()) {

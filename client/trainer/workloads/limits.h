@@ -9,5 +9,6 @@ inline constexpr int kMostSeq = 4096;
 inline constexpr int kMostBatch = 8192;
 inline constexpr int kMostLayers = 32;
 inline constexpr int kMostHeads = 64;
+inline constexpr int kMostThreads = 64;
 
 }  // namespace blazed::workloads

@@ -5,6 +5,7 @@
 #include "client/trainer/workloads/builders.h"
 #include "client/trainer/workloads/limits.h"
 #include "client/trainer/workloads/workload.h"
+#include "kernels/fuse/threads.h"
 
 namespace blazed::workloads {
 namespace {
@@ -34,6 +35,7 @@ constexpr Bound kBounds[] = {
     {"batch", &WorkloadOptions::batch, kMostBatch},
     {"layers", &WorkloadOptions::layers, kMostLayers},
     {"heads", &WorkloadOptions::heads, kMostHeads},
+    {"threads", &WorkloadOptions::threads, kMostThreads},
 };
 constexpr int64_t kMaxActivations = int64_t{1} << 28;
 
@@ -88,6 +90,8 @@ absl::StatusOr<Workload> Make(const std::string& name, const WorkloadOptions& op
   workload.graph = std::make_shared<const graph::Graph>(*std::move(graph));
   absl::Status enumerated = fuse::Enumerate(*workload.graph, &workload.space);
   if (!enumerated.ok()) return enumerated;
+  absl::Status offered = fuse::OfferThreads(workload.options.threads, &workload.space);
+  if (!offered.ok()) return offered;
   return workload;
 }
 

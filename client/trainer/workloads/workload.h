@@ -15,11 +15,12 @@ namespace blazed::workloads {
 
 // Sizes of a workload; 0 takes the workload's own default (the demo's size).
 struct WorkloadOptions {
-  int width = 0;   // features a row
-  int seq = 0;     // attention: characters a sequence
-  int batch = 0;   // attention: sequences a step; mlp and chain: rows a step
-  int layers = 0;  // mlp and attention
-  int heads = 0;   // attention; must divide the width
+  int width = 0;    // features a row
+  int seq = 0;      // attention: characters a sequence
+  int batch = 0;    // attention: sequences a step; mlp and chain: rows a step
+  int layers = 0;   // mlp and attention
+  int heads = 0;    // attention; must divide the width
+  int threads = 1;  // that a plan may run a step on; one is no decision
   uint64_t seed = 1;
   graph::Regime regime = graph::Regime::kTraining;
 };

@@ -240,7 +240,7 @@ inline void ForwardStreamed(const Head& h, float* out, int64_t out_stride) {
 
 inline void AttentionMaterialised(const AttentionArgs& a) {
   const int64_t width = a.heads * a.dim;
-  for (int64_t n = 0; n < a.batch * a.heads; ++n) {
+  for (int64_t n = a.first; n < a.last; ++n) {
     const Head h = MakeHead(a, n / a.heads, n % a.heads);
     PackTransposed(h, h.k, h.k_transposed);
     ForwardMaterialised(h, a.weights + n * a.seq * h.padded_seq,
@@ -250,7 +250,7 @@ inline void AttentionMaterialised(const AttentionArgs& a) {
 
 inline void AttentionStreamed(const AttentionArgs& a) {
   const int64_t width = a.heads * a.dim;
-  for (int64_t n = 0; n < a.batch * a.heads; ++n) {
+  for (int64_t n = a.first; n < a.last; ++n) {
     const Head h = MakeHead(a, n / a.heads, n % a.heads);
     PackTransposed(h, h.k, h.k_transposed);
     ForwardStreamed(h, a.out + (n / a.heads) * a.seq * width + (n % a.heads) * a.dim, width);

@@ -136,7 +136,7 @@ inline void BackwardStreamed(const Head& h, const HeadGrad& g) {
 }
 
 inline void AttentionGradMaterialised(const AttentionArgs& a) {
-  for (int64_t n = 0; n < a.batch * a.heads; ++n) {
+  for (int64_t n = a.first; n < a.last; ++n) {
     const Head h = MakeHead(a, n / a.heads, n % a.heads);
     const HeadGrad g = MakeHeadGrad(a, h, n / a.heads, n % a.heads);
     PackTransposed(h, h.v, h.v_transposed);
@@ -147,7 +147,7 @@ inline void AttentionGradMaterialised(const AttentionArgs& a) {
 }
 
 inline void AttentionGradStreamed(const AttentionArgs& a) {
-  for (int64_t n = 0; n < a.batch * a.heads; ++n) {
+  for (int64_t n = a.first; n < a.last; ++n) {
     const Head h = MakeHead(a, n / a.heads, n % a.heads);
     const HeadGrad g = MakeHeadGrad(a, h, n / a.heads, n % a.heads);
     PackTransposed(h, h.k, h.k_transposed);

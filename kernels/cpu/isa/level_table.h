@@ -72,6 +72,7 @@ inline KernelTable MakeTable(int level) {
   for (int op = 0; op < graph::kOpKindCount; ++op) {
     table.tile[static_cast<size_t>(op)] = TileOf(static_cast<graph::OpKind>(op));
   }
+  table.column_sum_of_totals = ColumnSumOfTotals;
   table.attention_materialised = AttentionMaterialised;
   table.attention_streamed = AttentionStreamed;
   table.attention_grad_materialised = AttentionGradMaterialised;

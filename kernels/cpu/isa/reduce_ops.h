@@ -71,6 +71,15 @@ inline void ChainRows(const TileArgs& a, int64_t first, int64_t rows, bool start
   }
 }
 
+inline int64_t ChunksOf(const TileArgs& a) {
+  return (a.total_rows + kColumnChunkRows - 1) / kColumnChunkRows;
+}
+
+inline void EndChunk(const TileArgs& a, int64_t chunk) {
+  if (a.totals == nullptr) return PushChunk(a, chunk);
+  __builtin_memcpy(a.totals + chunk * a.cols, a.state, static_cast<size_t>(a.cols) * sizeof(float));
+}
+
 inline void ColumnSum(const TileArgs& a) {
   int64_t done = 0;
   while (done < a.rows) {
@@ -81,9 +90,19 @@ inline void ColumnSum(const TileArgs& a) {
     ChainRows(a, done, rows, in_chunk == 0);
     done += rows;
     const int64_t end = row + rows;
-    if (end % kColumnChunkRows == 0 || end == a.total_rows) PushChunk(a, row / kColumnChunkRows);
-    if (end == a.total_rows) FinishTree(a, (end + kColumnChunkRows - 1) / kColumnChunkRows);
+    if (end % kColumnChunkRows == 0 || end == a.total_rows) EndChunk(a, row / kColumnChunkRows);
+    if (a.totals == nullptr && end == a.total_rows) FinishTree(a, ChunksOf(a));
   }
+}
+
+// Where parts of the rows were summed apart, each chain's total has been kept.
+inline void ColumnSumOfTotals(const TileArgs& a) {
+  for (int64_t chunk = 0; chunk < ChunksOf(a); ++chunk) {
+    __builtin_memcpy(a.state, a.totals + chunk * a.cols,
+                     static_cast<size_t>(a.cols) * sizeof(float));
+    PushChunk(a, chunk);
+  }
+  FinishTree(a, ChunksOf(a));
 }
 
 inline void AddInto(float* out, const float* x, int64_t n) {

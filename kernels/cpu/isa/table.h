@@ -9,6 +9,7 @@ namespace blazed::cpu {
 struct KernelTable {
   int level = 0;  // 1, 3 or 4
   TileFn tile[graph::kOpKindCount] = {};
+  TileFn column_sum_of_totals = nullptr;  // the tree over the totals of all chains
   AttentionFn attention_materialised = nullptr;
   AttentionFn attention_streamed = nullptr;
   AttentionFn attention_grad_materialised = nullptr;

@@ -20,7 +20,8 @@ struct TileArgs {
   float alpha = 0.0f;
   float beta = 0.0f;
   int64_t period = 0;
-  float* state = nullptr;  // kColumnSum: its chain and tree, ColumnSumStateFloats() long
+  float* state = nullptr;   // kColumnSum: its chain and tree, ColumnSumStateFloats() long
+  float* totals = nullptr;  // kColumnSum in parts: totals of all chains, `cols` each; no tree yet
 };
 
 using TileFn = void (*)(const TileArgs&);
@@ -34,6 +35,7 @@ struct AttentionArgs {
   int64_t seq = 0;
   int64_t heads = 0;
   int64_t dim = 0;
+  int64_t first = 0, last = 0;   // which of all sequences' heads, batch * heads in all
   float* weights = nullptr;      // materialised: [batch*heads, seq, PaddedLanes(seq)]; else null
   float* scratch = nullptr;      // AttentionScratchFloats() long
   const float* d_out = nullptr;  // backward

@@ -73,6 +73,7 @@ blz_result blz_describe_workload(blz_session*, const blz_workload* workload) {
   for (size_t i = 0; i < workload->decision_count; ++i) {
     the_shim->decisions.emplace_back(workload->decisions[i].name);
     the_shim->option_counts.push_back(workload->decisions[i].option_count);
+    the_shim->decision_graphs.push_back(workload->decisions[i].graph);
   }
   the_shim->default_peak_bytes = workload->default_peak_bytes;
   std::memcpy(the_shim->default_signature.data(), workload->default_signature, 16);

@@ -52,6 +52,7 @@ class FakeShim {
   std::string graph_name;
   std::vector<std::string> decisions;
   std::vector<uint32_t> option_counts;
+  std::vector<uint32_t> decision_graphs;  // 0: the whole step's
   uint64_t default_peak_bytes = 0;
   Digest default_signature = {};
   int64_t steps = 0;

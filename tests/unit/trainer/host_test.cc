@@ -144,6 +144,16 @@ TEST_F(MlpHostTest, TellsTheSessionEveryDecisionWithinTheLimits) {
   EXPECT_GT(shim_.default_peak_bytes, 0u);
 }
 
+TEST_F(MlpHostTest, TellsThatThreadsAreTheWholeStepsAndBoundariesAGraphs) {
+  workload_ = *workloads::Make("mlp", {.width = 64, .batch = 32, .layers = 1, .threads = 2});
+  Describe(workload_, *host_, &session_);
+  ASSERT_EQ(shim_.decision_graphs.size(), workload_.space.decisions.size());
+  EXPECT_EQ(shim_.decisions.back(), "threads");
+  EXPECT_EQ(shim_.decision_graphs.back(), 0u);
+  shim_.decision_graphs.pop_back();
+  EXPECT_THAT(shim_.decision_graphs, Each(1u));
+}
+
 TEST_F(MlpHostTest, NothingMergedCutsEveryBoundaryAndNoChoice) {
   const fuse::Plan plan = AllCut(workload_.space);
   EXPECT_EQ(static_cast<int>(plan.size()), BoundaryCount(workload_.space));
@@ -152,8 +162,10 @@ TEST_F(MlpHostTest, NothingMergedCutsEveryBoundaryAndNoChoice) {
 }
 
 TEST_F(HostTest, TheEnvironmentStaysWithinTheShimsLimits) {
-  const auto environment = DescribeEnvironment();
+  const auto environment = DescribeEnvironment(1);
   EXPECT_LE(environment.size(), 32u);
+  EXPECT_EQ(environment.at("threads"), "1");
+  EXPECT_EQ(DescribeEnvironment(8).at("threads"), "8");
   for (const auto& [key, value] : environment) {
     EXPECT_LE(key.size(), 48u);
     EXPECT_FALSE(value.empty()) << key;

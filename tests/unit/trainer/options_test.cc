@@ -43,12 +43,12 @@ TEST(Options, NothingSaidTunesTheAttentionModelForAThousandSteps) {
 
 TEST(Options, EveryFlagOfTheDesignIsUnderstood) {
   const TrainOptions options =
-      Good({"--workload", "mlp",     "--device", "cuda", "--regime", "forward",
-            "--contract", "bitwise", "--plan",   "none", "--steps",  "7",
-            "--text",     "a",       "--text",   "b",    "--seed",   "18446744073709551615",
-            "--report",   "r.json",  "--width",  "257",  "--seq",    "64",
-            "--batch",    "8",       "--layers", "2",    "--socket", "s",
-            "--job",      "j"});
+      Good({"--workload", "mlp",     "--device",  "cuda", "--regime", "forward",
+            "--contract", "bitwise", "--plan",    "none", "--steps",  "7",
+            "--text",     "a",       "--text",    "b",    "--seed",   "18446744073709551615",
+            "--report",   "r.json",  "--width",   "257",  "--seq",    "64",
+            "--batch",    "8",       "--layers",  "2",    "--socket", "s",
+            "--job",      "j",       "--threads", "4"});
   EXPECT_EQ(options.workload, "mlp");
   EXPECT_EQ(options.device, Device::kCuda);
   EXPECT_EQ(options.regime, Regime::kForward);
@@ -57,6 +57,7 @@ TEST(Options, EveryFlagOfTheDesignIsUnderstood) {
   EXPECT_EQ(options.steps, 7);
   EXPECT_THAT(options.texts, ElementsAre("a", "b"));
   EXPECT_EQ(options.seed, 18446744073709551615u);
+  EXPECT_EQ(options.threads, 4);
   EXPECT_EQ(options.report, "r.json");
   EXPECT_EQ(options.width, 257);
   EXPECT_EQ(options.seq, 64);

@@ -37,6 +37,7 @@ FormRun RunForm(const Shape& s, const std::vector<float>& qkv, const std::vector
   args.seq = s.seq;
   args.heads = s.heads;
   args.dim = s.dim;
+  args.last = s.batch * s.heads;
   args.weights = weights.data();
   args.scratch = scratch.data();
   args.d_out = d_out.data();

@@ -110,6 +110,7 @@ AttentionRun RunAttention(const KernelTable& kernels, int64_t seq, int64_t dim) 
   args.seq = seq;
   args.heads = kHeads;
   args.dim = dim;
+  args.last = kBatch * kHeads;
   args.scratch = scratch.data();
   args.d_out = d_out.data();
   args.d_qkv = run.d_qkv.data();

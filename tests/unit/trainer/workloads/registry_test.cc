@@ -56,10 +56,20 @@ TEST(Workloads, RefuseSizesOutOfRange) {
   for (const WorkloadOptions& options :
        {WorkloadOptions{.width = -1}, WorkloadOptions{.width = 16385}, WorkloadOptions{.seq = 5000},
         WorkloadOptions{.batch = -3}, WorkloadOptions{.layers = 33}, WorkloadOptions{.heads = 65},
-        WorkloadOptions{.width = 100, .heads = 7},
+        WorkloadOptions{.width = 100, .heads = 7}, WorkloadOptions{.threads = 0},
+        WorkloadOptions{.threads = 65},
         WorkloadOptions{.width = 16384, .seq = 4096, .batch = 8192}}) {
     EXPECT_EQ(Make("attention", options).status().code(), absl::StatusCode::kInvalidArgument);
   }
+}
+
+TEST(Workloads, HaveADecisionMoreWhereStepsMayUseThreads) {
+  const auto one = Make("mlp", {});
+  const auto four = Make("mlp", {.threads = 4});
+  ASSERT_TRUE(four.ok()) << four.status();
+  ASSERT_EQ(four->space.decisions.size(), one->space.decisions.size() + 1);
+  EXPECT_EQ(four->space.decisions.back().name, "threads");
+  EXPECT_EQ(four->space.decisions.back().options.size(), 3u);
 }
 
 TEST(Workloads, TellWidthsApartByFingerprint) {
