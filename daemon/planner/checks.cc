@@ -1,8 +1,10 @@
 // Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
 // only by the detector or the tail guard on pairs, or by a probe that finds its numbers wrong.
 #include <cmath>
+#include <utility>
 
 #include "daemon/planner/interval.h"
+#include "daemon/planner/scale.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -162,24 +164,35 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
   record.effect = ConfidenceInterval(s.burst->ratios, s.burst->scales, config_.alpha);
   record.started = s.burst->started;
   record.ended = now_;
-  const bool alarmed = s.burst->alarmed;
-  const uint64_t factor = s.units.CheckFactor(s.burst->discard);
-  s.burst.reset();
+  const Burst check = *std::exchange(s.burst, std::nullopt);
   LeaveTurn(s);
   Emit(KeepRace{record});
-  if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted);
+  if (outcome == RaceOutcome::kWon) return DemoteSettled(reason, Verdict::kDemoted, &check);
+  const uint64_t factor = s.units.CheckFactor(check.discard);
   if (outcome == RaceOutcome::kLost) {
     timer_ = AfterOk(*timer_, factor);
   } else {
-    timer_ = alarmed ? AfterUnclearAlarm(*timer_, factor) : AfterInconclusive(*timer_, factor);
+    timer_ =
+        check.alarmed ? AfterUnclearAlarm(*timer_, factor) : AfterInconclusive(*timer_, factor);
   }
   KeepTimer();
   GrantTurns();
 }
 
-// Every session goes back to the default and the search opens again; what was learned is a first
-// guess.
-void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
+// The demoted plan was the best one while the times held under which the search learned; so it
+// would be named again and again. What a check showed of it is learned first.
+void Tuning::State::DoubtWhatWasLearned(const Plan& plan, const Burst* check) {
+  tails_.erase(plan);  // its slow steps of other times say nothing of a later race
+  if (check == nullptr || check->ratios.empty()) return search_.Spread();
+  std::vector<double> ratios;
+  for (const double ratio : check->ratios) ratios.push_back(-ratio);
+  const double scale = Median(check->scales);
+  search_.Doubt(plan, Median(ratios), scale, ratios.size());
+}
+
+// Every session goes back to the default and the search opens again, with a measurement of the
+// noise; what was learned is a first guess.
+void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict, const Burst* check) {
   if (campaign_.pending) {
     // A settlement that nobody here knows of would come into force behind the demotion.
     campaign_.failed_meanwhile = reason;
@@ -192,7 +205,7 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
   Judge(demoted.plan, verdict == Verdict::kProposed ? Verdict::kDemoted : verdict, reason);
   Emit(DemoteSettlement{demoted.id, reason});
   campaign_ = Campaign{};
-  search_.Inflate();
+  DoubtWhatWasLearned(demoted.plan, check);
   search_.NoteAccept();
   explorer_ = 0;
   for (auto& [id, s] : sessions_) {
@@ -208,6 +221,7 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict) {
     s.role = Role::kWaiting;
     if (s.in_use != kDefaultVariant) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
     s.ledger = Ledger();
+    ForgetNoise(s);
     SetPhase(s, Phase::kWaiting, reason);
   }
   GrantTurns();

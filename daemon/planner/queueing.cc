@@ -27,13 +27,18 @@ bool Tuning::State::SeeQueue(Session& s, const Outstanding& lease, const LeaseDo
   return true;
 }
 
-// Scale and step time belong to the units they were measured in.
-void Tuning::State::UnitsChanged(Session& s) {
+// Scale and step time are measured again before anything else is.
+void Tuning::State::ForgetNoise(Session& s) {
   s.plain = ScaleRing();
   s.discard = ScaleRing();
-  s.drain_cost = DrainCost();
   s.noise_pairs = 0;
   s.noise_step_ns.clear();
+}
+
+// Scale and step time belong to the units they were measured in.
+void Tuning::State::UnitsChanged(Session& s) {
+  ForgetNoise(s);
+  s.drain_cost = DrainCost();
   if (!s.burst) return;
   detector_.StartBurst();
   s.burst->ratios.clear();

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kNoiseMargin = 1.1;  // the pair variance under the model's own misfit
 constexpr double kEqualSd = 1e-4;
+constexpr double kSurprise = 3;  // standard errors
 
 // The spread between processes is that of a plan: of one with so many changes.
 constexpr double kChangesOfAPlan = 4;
@@ -117,6 +118,14 @@ double Search::Learn(const Plan& champion, const Plan& challenger, double ratio,
   surrogate_.Update(contrast, -ratio, variance);
   if (listing_) listing_->Learn(champion, challenger, ratio, pairs);
   return -surrogate_.Predict(contrast);
+}
+
+void Search::Doubt(const Plan& plan, double ratio, double scale, size_t pairs) {
+  Inflate();
+  const auto [gain, sd] = Predict(Plan{}, plan);
+  const double noise = scale / std::sqrt(static_cast<double>(std::max<size_t>(pairs, 1)));
+  if (std::fabs(ratio - gain) > kSurprise * std::hypot(sd, noise)) Reset();
+  Learn(Plan{}, plan, ratio, scale, pairs);
 }
 
 void Search::LearnEqual(const Plan& a, const Plan& b) {

@@ -67,6 +67,9 @@ class Search {
     if (listing_) listing_->NoteAccept();
   }
   void Inflate() { surrogate_.Inflate(4); }  // times changed: what was learned is a first guess
+  // Times changed, and pairs show by now this mean log(default / plan): as Inflate, and where not
+  // even that leaves room for what they show, what was learned about times is forgotten.
+  void Doubt(const Plan& plan, double ratio, double scale, size_t pairs);
   // Another process, where plans' effects differ by this spread: what was learned holds within it.
   void NextProcess(double spread);
   void Reset();  // forgets what was learned about times; bans stay

@@ -145,6 +145,7 @@ class Tuning::State {
   bool SeeQueue(Session& s, const Outstanding& lease, const LeaseDone& done,
                 std::vector<PairSample>& pairs);
   void UnitsChanged(Session& s);
+  void ForgetNoise(Session& s);
   UnitShape UnitFor(const Session& s, LeasePurpose purpose, bool discard) const;
   void IssueNoise(Session& s);
   void SeeFill(Session& s);
@@ -253,7 +254,8 @@ class Tuning::State {
   void LeaseBurst(Session& s);
   void TakeBurst(Session& s, const std::vector<PairSample>& pairs);
   void EndBurst(Session& s, RaceOutcome outcome, const std::string& reason);
-  void DemoteSettled(const std::string& reason, Verdict verdict);
+  void DemoteSettled(const std::string& reason, Verdict verdict, const Burst* check = nullptr);
+  void DoubtWhatWasLearned(const Plan& plan, const Burst* check);
   void KeepTimer();
 
   // -- progress.cc

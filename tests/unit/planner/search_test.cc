@@ -87,6 +87,53 @@ TEST(Search, LearnsAPairOfNeighboursThatIsGoodOnlyTogether) {
   EXPECT_GT(search.Predict({}, both).first, 0.02);
 }
 
+// It may move a step by half, so a search does not end before it was tried, in whatever space.
+TEST(Search, ExpectsMoreOfTheWholeStepThanOfOneBoundary) {
+  WorkloadSpec spec = sim::CostTable(std::vector<double>(35, 0)).spec();
+  spec.decisions.back().graph = 0;
+  const Space space(spec, Contract::kRounding);
+  Surroundings here;
+  here.toggles = space.size();
+  Search search(&space, ChooseProfile(here, {}));
+  const auto spread = [&](uint32_t decision) { return search.Predict({}, {{decision, 1}}).second; };
+  EXPECT_GT(spread(34), 3 * spread(0));
+  std::string why;
+  for (uint32_t decision = 0; decision < 34; ++decision) {
+    search.Learn({}, {{decision, 1}}, -0.1, 0.005, 100);
+  }
+  EXPECT_FALSE(search.Exhausted({}, Conclude(search, {}).left, &why)) << why;
+  search.Learn({}, {{34, 1}}, -0.1, 0.005, 100);
+  EXPECT_TRUE(search.Exhausted({}, Conclude(search, {}).left, &why));
+  search.Reset();
+  EXPECT_GT(spread(34), 3 * spread(0));
+}
+
+// The check of a settled plan speaks of other times than those that the search learned from.
+TEST(Search, KeepsOfOtherTimesWhatADemotionLeavesPossible) {
+  const sim::CostTable table(std::vector<double>(6, 0));
+  const Space space(table.spec(), Contract::kRounding);
+  for (const double shown : {0.045, -0.3}) {
+    Surroundings here;
+    here.toggles = space.size();
+    Search search(&space, ChooseProfile(here, {}));
+    for (int i = 0; i < 20; ++i) {
+      search.Learn({}, {{0, 1}}, 0.05, 0.01);
+      search.Learn({}, {{1, 1}}, 0.04, 0.01);
+    }
+    const double other = search.Predict({}, {{1, 1}}).first;
+    ASSERT_GT(other, 0.03);
+    search.Doubt({{0, 1}}, shown, 0.01, 30);
+    const auto [gain, sd] = search.Predict({}, {{0, 1}});
+    EXPECT_LT(gain, 0.05) << shown;
+    if (shown > 0) {
+      EXPECT_DOUBLE_EQ(search.Predict({}, {{1, 1}}).first, other);
+    } else {
+      EXPECT_LT(gain, -0.02);
+      EXPECT_LT(search.Predict({}, {{1, 1}}).first, 0.01) << "of times that are over";
+    }
+  }
+}
+
 TEST(Search, ProposesNeitherTheChampionNorAnythingGivenUpNorBanned) {
   const sim::CostTable table(std::vector<double>(5, 0.0));
   const Space space(table.spec(), Contract::kRounding);

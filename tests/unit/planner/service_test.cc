@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/sim/host.h"
+#include "daemon/planner/session_state.h"
 #include "daemon/planner/tail_guard.h"
 
 namespace blazed::planner {
@@ -11,9 +12,13 @@ namespace {
 
 const Plan kGood = {{1, 1}};
 
+bool HasGood(const Plan& plan) {
+  return std::find(plan.begin(), plan.end(), kGood[0]) != plan.end();
+}
+
 struct Settled {
-  explicit Settled(uint64_t seed)
-      : table({0.02, -0.05, 0.02, 0.01}), live(table), host(&table, {}, {}, {}, seed) {
+  explicit Settled(uint64_t seed, const std::vector<double>& costs = {0.02, -0.05, 0.02, 0.01})
+      : table(costs), live(table), host(&table, {}, {}, {}, seed) {
     host.live_table = &live;
     session = host.Attach("job");
     host.RunUntilEnd(session, 50000);
@@ -121,6 +126,46 @@ TEST(Service, DemotesAPlanThatBecameSlowerAndSearchesAgain) {
   EXPECT_TRUE(kept);
   ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000));
   EXPECT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner);
+}
+
+// A plan that saved a third of a step costs a third by now. The search knew it so well that it
+// would name it for race after race, each with a share of alpha that is gone then.
+TEST(Service, NamesADemotedPlanForNoRaceWhereTheCheckShowedWhatItCosts) {
+  for (const uint64_t seed : {3, 4, 5, 6}) {
+    Settled job(seed, {0.02, -0.4, 0.02, 0.01});
+    ASSERT_TRUE(HasGood(job.host.in_use(job.session))) << "seed " << seed;
+    job.host.Serve(job.session, 2000);
+    ASSERT_EQ(job.host.demotions(), 0u) << "seed " << seed;
+    job.live.SetCost(1, 1, 0.3);
+    job.host.Serve(job.session, 3000);
+    ASSERT_EQ(job.host.demotions(), 1u) << "seed " << seed;
+    const size_t races = job.host.races().size();
+    ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000)) << "seed " << seed;
+    EXPECT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner) << "seed " << seed;
+    for (size_t i = races; i < job.host.races().size(); ++i) {
+      EXPECT_FALSE(HasGood(job.host.races()[i].challenger)) << "seed " << seed;
+    }
+  }
+}
+
+// What a step of the default takes, and how loud the machine is, may be what changed.
+TEST(Service, MeasuresTheNoiseAgainBehindADemotion) {
+  Settled job(3, {0.02, -0.4, 0.02, 0.01});
+  job.live.SetCost(1, 1, 0.3);
+  job.host.Serve(job.session, 3000);
+  ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000));
+  bool demoted = false;
+  size_t noise = 0;
+  for (const Action& action : job.host.actions()) {
+    demoted = demoted || std::holds_alternative<DemoteSettlement>(action);
+    const auto* run = std::get_if<RunPairs>(&action);
+    if (!demoted || run == nullptr) continue;
+    if (run->challenger != run->champion) break;
+    EXPECT_EQ(run->champion, kDefaultVariant);
+    noise += run->challenger_first.size();
+  }
+  EXPECT_GE(noise, kForecastPairs);
+  EXPECT_NEAR(job.host.settlement()->default_step_ns, 10e6, 0.5e6);
 }
 
 // Three of ten steps of the settled plan take three times as long: the typical one is as fast as
