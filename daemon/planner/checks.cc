@@ -183,7 +183,7 @@ void Tuning::State::EndBurst(Session& s, RaceOutcome outcome, const std::string&
 // would be named again and again. What a check showed of it is learned first.
 void Tuning::State::DoubtWhatWasLearned(const Plan& plan, const Burst* check) {
   tails_.erase(plan);  // its slow steps of other times say nothing of a later race
-  if (check == nullptr || check->ratios.empty()) return search_.Spread();
+  if (check == nullptr || check->ratios.empty()) return search_.Inflate();
   std::vector<double> ratios;
   for (const double ratio : check->ratios) ratios.push_back(-ratio);
   const double scale = Median(check->scales);

@@ -15,9 +15,9 @@ namespace blazed::cpu {
 // one, so that the rows which a helper touched in one block are still near its core in the next.
 //
 // A helper without work watches for it for about a millisecond and sleeps then, as the runtimes of
-// OpenMP do: the next block, or the next step behind its batch, is mostly there by then. Under plans
-// of one thread all of them sleep. Threads: one caller. A forked child has none of them and must not
-// run parts.
+// OpenMP do: the next block, or the next step behind its batch, is mostly there by then. Under
+// plans of one thread all of them sleep. Threads: one caller. A forked child has none of them and
+// must not run parts.
 class Workers {
  public:
   // RESOURCE_EXHAUSTED where the system starts no thread more; the caller goes on without.
