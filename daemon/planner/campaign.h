@@ -60,6 +60,7 @@ struct Campaign {
   bool looking = false;                  // the contender is one of them
   bool rest_named = false;               // plans that the search would have ended without measuring
   bool waits = false;                    // no build pays yet
+  bool reconsider = false;               // and nothing came of the conclusion that stands
   std::optional<Plan> contender;
   std::optional<Plan> sham;  // runs the same as the champion; raced as a control
 

@@ -65,7 +65,7 @@ bool Tuning::State::NextBuild(Session& s) {
   }
   if (campaign_.champion.empty()) {
     if (!campaign_.waits) SetPhase(s, s.phase, "waits until a build pays in a job of this length");
-    campaign_.waits = true;
+    campaign_.waits = campaign_.reconsider = true;
     return false;
   }
   EndSearch(s, "a further build does not pay in a job of this length");

@@ -46,6 +46,7 @@ struct SearchProfile {
   // chosen by what it is expected to bring (prospect.h) and has to pay for itself.
   uint32_t max_builds = 0;
   uint32_t listed = 0;  // plans that a search without a model goes through, about; 0: none such
+  bool operator==(const SearchProfile&) const = default;
 };
 
 SearchProfile ChooseProfile(const Surroundings& here, const TuningConfig& config);

@@ -17,6 +17,7 @@ struct SurrogatePrior {
   double mean = 0;     // of a main effect; positive: a change costs time
   double sd = 0;       // of a main effect
   double pair_sd = 0;  // of a neighbour pair
+  bool operator==(const SurrogatePrior&) const = default;
 };
 
 // Nonzero coordinates of f(challenger) - f(champion).

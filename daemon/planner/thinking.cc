@@ -16,9 +16,14 @@ constexpr uint32_t kMostSamples = 1024;  // of one thought; a log may say anythi
 
 // Null: it is being thought about elsewhere.
 const Conclusion* Tuning::State::Concluded(Session& s) {
-  if (campaign_.conclusion) return &*campaign_.conclusion;
   if (campaign_.thinking) return nullptr;
-  search_.SetProfile(ChooseProfile(Measure(s), config_));
+  // What a search waits with is thought about again only where what it looks for has changed.
+  const bool again = std::exchange(campaign_.reconsider, false);
+  if (campaign_.conclusion && !again) return &*campaign_.conclusion;
+  const SearchProfile profile = ChooseProfile(Measure(s), config_);
+  if (campaign_.conclusion && profile == search_.profile()) return &*campaign_.conclusion;
+  search_.SetProfile(profile);
+  campaign_.conclusion.reset();
   const Question question = NextQuestion(s);
   if (search_.Lists()) {
     campaign_.conclusion = search_.NextOfList(question.champion, question.plans, s.draw);
@@ -78,6 +83,7 @@ Conclusion Tuning::State::WhatHolds(Conclusion conclusion, const Question& quest
 
 // What it was about is no more: the champion, the turn, the search.
 void Tuning::State::DropThought() {
+  campaign_.reconsider = false;
   campaign_.thinking.reset();
   campaign_.conclusion.reset();
 }

@@ -269,6 +269,42 @@ TEST(Thinking, IsDoneOnceWhileNoDearBuildPays) {
   EXPECT_EQ(Of<Think>(host.actions()).size(), 1u);
 }
 
+// The less of the job is left, the less can be told from noise, and the sooner a search ends.
+TEST(Thinking, IsDoneAgainWhereTheEndOfTheJobComesNear) {
+  const sim::CostTable table(std::vector<double>(134, 0.003));
+  sim::HostSettings dear;
+  dear.step_ns = 50e6;
+  dear.build_steps = 200;
+  sim::Host host(&table, dear, {}, {}, 1);
+  host.RunUntilEnd(host.Attach("job"), 500);
+  Tuning tuning(table.spec(), Contract::kRounding, {}, {});
+  Moment now{};
+  int thoughts = 0;
+  const auto apply = [&](EventBody body) {
+    for (const Think& asked : Of<Think>(tuning.Apply({now, std::move(body)}))) {
+      ++thoughts;
+      const auto thought = tuning.FindThought(asked.session, asked.request);
+      tuning.Apply({now, ThoughtDone{asked.session, asked.request, Conclude(*thought)}});
+    }
+  };
+  for (Event event : host.events()) {
+    now = event.at;
+    auto* ready = std::get_if<SessionReady>(&event.body);
+    if (ready != nullptr) ready->tune_until = std::chrono::seconds(600);
+    if (!IsThought(event)) apply(event.body);
+  }
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      now += std::chrono::seconds(1);
+      apply(Tick{});
+    }
+  };
+  pass(400);
+  EXPECT_EQ(thoughts, 1) << "four hundred ticks with nothing else to look for";
+  pass(150);
+  EXPECT_GT(thoughts, 10);
+}
+
 // What a thought brings stands in the log of events, so it has to stay small.
 TEST(Thinking, ComesBackInAFewThousandBytes) {
   sim::TableSettings settings;
