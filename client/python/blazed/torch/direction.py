@@ -1,0 +1,50 @@
+"""Forward or backward of one compiled program: its variants, and which one the coming calls run.
+
+The default result is used at once and kept for life; further variants are compiled later from the
+same capture. Which one runs is set between steps and holds until the next step, for forward,
+backward and every recompute alike, so that what a step cost is what one plan costs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Sequence
+
+from blazed.torch.recipe import Recipe
+from blazed.torch.variant import Source, Variant, compile_default, compile_variant
+
+FORWARD, BACKWARD = "forward", "backward"
+
+
+class Direction:
+    """The framework calls what `entry` returns, on whatever thread it runs that direction on;
+    everything else belongs to the session's thread, between steps."""
+
+    def __init__(self, name: str, source: Source) -> None:
+        self.name = name
+        self.source = source
+        self.default = compile_default(source)
+        self.current = self.default
+        self.ran: Variant = self.default  # of the latest call
+        self.variants: Dict[Recipe, Variant] = {Recipe(): self.default}
+
+    def entry(self) -> Callable[[List[Any]], Sequence[Any]]:
+        """A plain function: the framework wraps it and copies its attributes."""
+
+        def call(args: List[Any]) -> Sequence[Any]:
+            self.ran = self.current
+            return self.current.call(args)
+
+        call._boxed_call = True  # type: ignore[attr-defined]  # the list handed over is emptied
+        return call
+
+    def variant(self, recipe: Recipe) -> Variant:
+        """Compiles it where it is not there yet; variant.compile_variant says what is raised."""
+        found = self.variants.get(recipe)
+        if found is None:
+            found = self.variants[recipe] = compile_variant(self.source, recipe, self.default)
+        return found
+
+    def keep_only(self, wanted: Sequence[Variant]) -> None:
+        """Forgets variants that no plan names any more; never the default."""
+        kept = {id(v) for v in (self.default, self.current, *wanted)}
+        self.variants = {recipe: v for recipe, v in self.variants.items() if id(v) in kept}

@@ -1,0 +1,71 @@
+"""One way to run a captured graph: compiled under some settings, or as plain framework operations.
+
+Programs of one graph take the same inputs and give the same results with the same gradients. They
+may keep different tensors between forward and backward, so a step runs one of them from end to end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+from typing import Any, Callable, Dict, Sequence, Tuple
+
+from blazed.torch.direction import BACKWARD, FORWARD, Direction
+from blazed.torch.variant import Source
+
+Settings = Tuple[Tuple[str, Any], ...]  # of torch._inductor.config, sorted by name
+
+
+class Program:
+    """`call(*inputs)` runs it. `directions` is empty where nothing of it was compiled."""
+
+    def __init__(self, name: str, call: Callable[..., Any], directions: Dict[str, Direction]) -> None:
+        self.name = name
+        self.call = call
+        self.directions = directions
+
+
+def eager(module: Any) -> Program:
+    """The captured operations one by one. `module` is not changed."""
+    return Program("eager", module.forward, {})
+
+
+def compiled(name: str, module: Any, inputs: Sequence[Any], settings: Settings = (),
+             context: Any = None) -> Program:
+    """Compiles a copy of `module`. `context`: the tracing context of the capture, for a compile
+    that comes later; the capture itself gives none. Raises what the compiler raises."""
+    import torch._functorch.config as functorch_config
+    from torch._inductor.compile_fx import compile_fx
+
+    directions: Dict[str, Direction] = {}
+    with contextlib.ExitStack() as stack:
+        # A hit in AOTAutograd's cache never asks the inner compiler, and a backward that is compiled
+        # at its first use comes on another thread at a moment that nobody chose.
+        stack.enter_context(functorch_config.patch(enable_autograd_cache=False,
+                                                   force_non_lazy_backward_lowering=True))
+        if context is not None:
+            stack.enter_context(_afresh(context))
+        call = compile_fx(copy.deepcopy(module), inputs, inner_compile=functools.partial(_inner, directions),
+                          config_patches=dict(settings) or None)
+    return Program(name, call, directions)
+
+
+def _inner(directions: Dict[str, Direction], module: Any, inputs: Sequence[Any], **arguments: Any) -> Any:
+    from torch._guards import TracingContext
+    from torch._inductor.compile_fx import compile_fx_inner
+
+    source = Source(copy.deepcopy(module), list(inputs), dict(arguments), compile_fx_inner,
+                    TracingContext.try_get())
+    name = BACKWARD if arguments.get("is_backward") else FORWARD
+    direction = directions[name] = Direction(name, source)
+    return direction.entry()
+
+
+@contextlib.contextmanager
+def _afresh(context: Any) -> Any:
+    """A tracing context of its own around the capture's fake tensors."""
+    from torch._guards import TracingContext, tracing
+
+    with tracing(TracingContext(context.fake_mode)):
+        yield

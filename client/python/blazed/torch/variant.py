@@ -1,0 +1,163 @@
+"""One compiled result of one direction of a graph, and how it is made.
+
+Every variant of a direction starts from one copy of what the compiler was first given and has to
+keep its calling convention: as many results, the same strides, the same inputs changed in place.
+What differs there is refused, since the other direction and the framework rely on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import re
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from blazed.torch import identity, tables_on_disk
+from blazed.torch.choices import FusionHandler
+from blazed.torch.fusion_table import FusionTable
+from blazed.torch.recipe import Recipe
+
+
+class Refused(Exception):
+    """The compiler's result cannot stand in for the default; the text is one sentence."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    recipe: Recipe
+    call: Callable[[List[Any]], Sequence[Any]]  # boxed: empties the list that it is given
+    signature: bytes  # digest of the generated code; equal ones run the same
+    table: Optional[FusionTable]
+    build_ns: int
+    strides: Tuple[Any, ...]
+    mutated: Tuple[int, ...]
+
+
+@dataclasses.dataclass
+class Source:
+    """What the compiler was given for one direction, untouched. Lives as long as its graph."""
+
+    module: Any
+    inputs: Sequence[Any]
+    arguments: Dict[str, Any]
+    compile: Callable[..., Any]  # the compiler's inner entry
+    context: Any  # the tracing context of the first compile, which later ones enter again
+
+
+def compile_default(source: Source) -> Variant:
+    """As the framework would have done it. Raises whatever the compiler raises."""
+    variant = _compile(source, Recipe(), check=None)
+    return variant
+
+
+def compile_variant(source: Source, recipe: Recipe, default: Variant) -> Variant:
+    """Raises Refused where the result differs in its calling convention or does not do what was
+    asked, else whatever the compiler raises. Session's thread; takes seconds."""
+    return _compile(source, recipe, check=default)
+
+
+def _compile(source: Source, recipe: Recipe, check: Optional[Variant]) -> Variant:
+    began = time.monotonic_ns()
+    compiled, handler = _run(source, recipe, first=check is None)
+    key = _cache_key(compiled)
+    table = handler.table()
+    if table is None and key:
+        table = tables_on_disk.read(key)
+        if table is None:
+            compiled, handler = _run(source, recipe, first=check is None, cached=False)
+            table = handler.table()
+    if table is not None:
+        _look_whether_honoured(table, recipe)
+        if key:
+            tables_on_disk.write(key, table)
+    variant = Variant(recipe, compiled, signature_of(compiled), table, time.monotonic_ns() - began,
+                      _strides(compiled), tuple(sorted(getattr(compiled, "mutated_input_idxs", ()))))
+    if check is not None:
+        _look_at_convention(variant, check)
+    return variant
+
+
+def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tuple[Any, FusionHandler]:
+    import torch
+    from torch._inductor import config
+    from torch._inductor.virtualized import V
+
+    handler = FusionHandler(V.choices, recipe.cuts, recipe.alone)
+    arguments = dict(source.arguments)
+    if not first:
+        arguments.update(_own_boxes(arguments))
+    settings = dict(recipe.settings)
+    if not cached:
+        settings["force_disable_caches"] = True
+    with contextlib.ExitStack() as stack:
+        if not (first and cached):
+            stack.enter_context(_entered(source.context))
+        stack.enter_context(config.patch(settings))
+        stack.enter_context(torch.compiler.config.patch(cache_key_tag=recipe.tag()))
+        stack.enter_context(V.set_choices_handler(handler))
+        compiled = source.compile(copy.deepcopy(source.module), source.inputs, **arguments)
+    return compiled, handler
+
+
+@contextlib.contextmanager
+def _entered(context: Any) -> Any:
+    """The first compile's tracing context, with a stride report of its own: the compiler asserts
+    that nobody has reported before."""
+    from torch._guards import TracingContext, tracing
+
+    if context is None:
+        yield
+        return
+    with tracing(context), TracingContext.report_output_strides():
+        yield
+
+
+def _own_boxes(arguments: Dict[str, Any]) -> Dict[str, Any]:
+    """Private copies of the boxes that forward and backward share: a variant that turns graphs off
+    must not turn them off for the default."""
+    return {name: copy.copy(arguments[name]) for name in ("cudagraphs", "boxed_forward_device_index")
+            if arguments.get(name) is not None}
+
+
+def _cache_key(compiled: Any) -> str:
+    key = getattr(compiled, "_fx_graph_cache_key", None)
+    return key if isinstance(key, str) else ""
+
+
+def _strides(compiled: Any) -> Tuple[Any, ...]:
+    strides = getattr(compiled, "output_strides", None) or ()
+    return tuple(None if stride is None else tuple(map(str, stride)) for stride in strides)
+
+
+def _look_at_convention(variant: Variant, default: Variant) -> None:
+    if variant.strides != default.strides:
+        raise Refused("this plan lays a result out in memory in another way than the default does")
+    if variant.mutated != default.mutated:
+        raise Refused("this plan changes other inputs in place than the default does")
+
+
+def _look_whether_honoured(table: FusionTable, recipe: Recipe) -> None:
+    for a, b in recipe.cuts:
+        if table.together(a, b):
+            raise Refused(f"the compiler merged {a} and {b} although the plan keeps them apart")
+    kernels = {name: kernel for kernel in table.kernels for name in kernel}
+    for name in recipe.alone:
+        if len(kernels.get(name, ())) > 1:
+            raise Refused(f"the compiler merged {name} with others although the plan keeps it alone")
+
+
+# What generated code holds that differs between two compiles of the same kernels: comments on lines
+# of their own, and the files that it was written to or includes.
+_PASSING = re.compile(r"""^[ \t]*(?:\#(?!pragma|include|define)|//)[^\n]*$
+                      |'[^'\n]*/[^'\n]*\.(?:py|cpp|h|so)'
+                      |"[^"\n]*/[^"\n]*\.(?:py|cpp|h|so)\"""", re.MULTILINE | re.VERBOSE)
+
+
+def signature_of(compiled: Any) -> bytes:
+    """16 bytes that are equal where two results run the same kernels in the same order."""
+    code = getattr(compiled, "source_code", None)
+    if not isinstance(code, str):
+        return identity.digest("no source", id(compiled))
+    return identity.digest(" ".join(_PASSING.sub("", code).split()))
