@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, FrozenSet, List, Optional, Sequence
 
 from blazed.torch import identity, program
 from blazed.torch.program import Program
@@ -22,9 +22,13 @@ class Graph:
         self.default = program.compiled("compiled", module, inputs)
         self.current = self.default
         self.programs: Dict[str, Program] = {"compiled": self.default}
+        self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.find_written
 
-    def eager(self) -> Program:
-        return self.programs.setdefault("eager", program.eager(self.module))
+    def program(self, name: str) -> Program:
+        """By name; made where it is not there yet. Raises what the compiler raises."""
+        if name == "eager":
+            return self.programs.setdefault(name, program.eager(self.module))
+        return self.compiled_under(name, ())
 
     def compiled_under(self, name: str, settings: program.Settings) -> Program:
         found = self.programs.get(name)

@@ -1,0 +1,119 @@
+"""The check computation: a graph under one plan on given inputs, without a trace in the job.
+
+What a run would change is undone or never touched: parameters take part as detached views of the
+same memory, inputs that the graph writes to are copied first, random state is put back, and
+gradients are asked for by `torch.autograd.grad`, which accumulates nothing and runs no hook of a
+parameter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator, List, Sequence
+
+from blazed.torch.graph import Graph
+
+Emit = Callable[[str, str, Any], None]  # name, role, tensor
+OUTPUT, GRADIENT, LOSS, EXACT = "output", "gradient", "loss", "exact"
+_SEED = 20011
+
+
+def run(graph: Graph, inputs: Sequence[Any], emit: Emit) -> None:
+    """Runs the program that is in force on `inputs` and emits every result: outputs, what it wrote
+    to its inputs, gradients. Raises what the program raises. Session's thread, between steps."""
+    import torch
+
+    with _random_state_kept(inputs), torch.enable_grad():
+        stand_ins = [_stand_in(value, index in graph.written) for index, value in enumerate(inputs)]
+        outputs = _flat(graph.current.call(*stand_ins))
+        name = f"graph{graph.number}"
+        for index, value in enumerate(outputs):
+            _emit(emit, f"{name} output {index}", LOSS if _is_loss(value) else OUTPUT, value)
+        for index in sorted(graph.written):
+            _emit(emit, f"{name} input {index} afterwards", OUTPUT, stand_ins[index])
+        _gradients(name, stand_ins, outputs, emit)
+
+
+def find_written(graph: Graph, inputs: Sequence[Any]) -> None:
+    """Notes which inputs the default program writes to. Raises where one is a parameter that
+    training changes, since a probe could not undo that."""
+    import torch
+
+    with _random_state_kept(inputs), torch.enable_grad():
+        copies = [_stand_in(value, True) for value in inputs]
+        versions = [getattr(value, "_version", 0) for value in copies]
+        graph.default.call(*copies)
+        graph.written = frozenset(index for index, value in enumerate(copies)
+                                  if getattr(value, "_version", 0) != versions[index])
+
+
+def _stand_in(value: Any, copied: bool) -> Any:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return value
+    detached = value.detach()
+    if copied:
+        detached = detached.clone()
+    return detached.requires_grad_(value.requires_grad)
+
+
+def _gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any], emit: Emit) -> None:
+    import torch
+
+    wanted = [(i, v) for i, v in enumerate(inputs) if isinstance(v, torch.Tensor) and v.requires_grad]
+    sources = [v for v in outputs if isinstance(v, torch.Tensor) and v.requires_grad]
+    if not wanted or not sources:
+        return
+    given = torch.autograd.grad(sources, [v for _, v in wanted], [_tangent(v) for v in sources],
+                                allow_unused=True)
+    for (index, _), gradient in zip(wanted, given):
+        if gradient is not None:
+            _emit(emit, f"{name} gradient {index}", GRADIENT, gradient)
+
+
+def _tangent(output: Any) -> Any:
+    """A loss is differentiated as training does it. Elsewhere the same draws for every plan: the
+    backward pass is linear in them, so any will do that lead everywhere."""
+    import torch
+
+    if output.dim() == 0:
+        return torch.ones_like(output)
+    generator = torch.Generator().manual_seed(_SEED)
+    drawn = torch.randn(output.shape, generator=generator, dtype=torch.float32)
+    return (drawn / max(1, output.numel()) ** 0.5).to(output.dtype).to(output.device)
+
+
+def _is_loss(value: Any) -> bool:
+    return getattr(value, "dim", lambda: 1)() == 0 and value.is_floating_point()
+
+
+def _emit(emit: Emit, name: str, role: str, value: Any) -> None:
+    import torch
+
+    if not isinstance(value, torch.Tensor) or value.numel() == 0:
+        return
+    value = value.detach()
+    if value.is_complex():
+        value = torch.view_as_real(value)
+    if not value.is_floating_point():
+        role, value = EXACT, value.to(torch.int64)
+    elif value.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        value = value.to(torch.float32)
+    emit(name, role, value.contiguous().cpu())
+
+
+def _flat(outputs: Any) -> List[Any]:
+    return list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+
+
+@contextlib.contextmanager
+def _random_state_kept(inputs: Sequence[Any]) -> Iterator[None]:
+    import torch
+
+    devices = sorted({v.device.index for v in inputs if isinstance(v, torch.Tensor) and v.is_cuda})
+    with torch.random.fork_rng(devices=devices):
+        yield
+
+
+
