@@ -1,0 +1,56 @@
+"""blazed for PyTorch.
+
+    model = torch.compile(model, backend="blazed")
+
+is all a training script needs. The first steps run as `torch.compile` would run them; after that
+the daemon of this machine tries other plans on real steps, checks that each computes the same
+numbers, and keeps what is faster. Without a daemon nothing changes.
+"""
+import copy
+from typing import Any, Callable, Optional, Sequence
+
+from ..options import Options
+from .graph import Graph
+from .job import Job
+
+__all__ = ["backend", "configure", "job"]
+
+_job: Optional[Job] = None
+_options: Optional[Options] = None
+
+
+def configure(options: Options) -> None:
+    """How this process's session is opened; call it before the first step."""
+    global _options
+    _options = options
+
+
+def job() -> Job:
+    """This process's job; made at its first use."""
+    global _job
+    if _job is None:
+        import torch
+
+        _job = Job(_options or Options(host_name=f"torch {torch.__version__}"))
+        torch.optim.optimizer.register_optimizer_step_post_hook(_stepped)
+    return _job
+
+
+def _stepped(optimiser: Any, args: Any, kwargs: Any) -> None:
+    if _job is not None:
+        _job.optimiser_stepped()
+
+
+def backend(module: Any, inputs: Sequence[Any], **_options_of_compile: Any) -> Callable[..., Any]:
+    """The entry that `torch.compile(model, backend="blazed")` finds."""
+    from torch._guards import TracingContext
+
+    here = job()
+    graph = Graph(here.next_number(), copy.deepcopy(module), inputs, TracingContext.try_get())
+    here.add(graph)
+
+    def run(*args: Any) -> Any:
+        here.graph_called(graph, args)
+        return graph.current.call(*args)
+
+    return run
