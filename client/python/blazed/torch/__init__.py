@@ -9,11 +9,12 @@ numbers, and keeps what is faster. Without a daemon nothing changes.
 import copy
 from typing import Any, Callable, Optional, Sequence
 
+from ..log import logger
 from ..options import Options
 from .graph import Graph
 from .job import Job
 
-__all__ = ["backend", "configure", "job"]
+__all__ = ["backend", "configure", "current_job"]
 
 _job: Optional[Job] = None
 _options: Optional[Options] = None
@@ -25,15 +26,25 @@ def configure(options: Options) -> None:
     _options = options
 
 
-def job() -> Job:
+def current_job() -> Job:
     """This process's job; made at its first use."""
     global _job
     if _job is None:
         import torch
+        from torch.optim.optimizer import register_optimizer_step_post_hook
 
         _job = Job(_options or Options(host_name=f"torch {torch.__version__}"))
-        torch.optim.optimizer.register_optimizer_step_post_hook(_stepped)
+        register_optimizer_step_post_hook(_stepped)
     return _job
+
+
+def replace_job(other: Optional[Job]) -> Optional[Job]:
+    """Puts another job in place, whose graphs the coming compiles are; the one before comes back.
+    A process has one job; this is for what trains several in turn, such as tests."""
+    global _job
+    before = current_job()
+    _job = other
+    return before
 
 
 def _stepped(optimiser: Any, args: Any, kwargs: Any) -> None:
@@ -43,9 +54,19 @@ def _stepped(optimiser: Any, args: Any, kwargs: Any) -> None:
 
 def backend(module: Any, inputs: Sequence[Any], **_options_of_compile: Any) -> Callable[..., Any]:
     """The entry that `torch.compile(model, backend="blazed")` finds."""
+    try:
+        return _tuned(module, inputs)
+    except Exception:
+        logger.warning("a graph is left to PyTorch's own compiler", exc_info=True)
+        from torch._inductor.compile_fx import compile_fx
+
+        return compile_fx(module, inputs)
+
+
+def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
     from torch._guards import TracingContext
 
-    here = job()
+    here = current_job()
     graph = Graph(here.next_number(), copy.deepcopy(module), inputs, TracingContext.try_get())
     here.add(graph)
 

@@ -32,7 +32,7 @@ class Job:
         self.session: Optional[Session] = None
         self.host: Optional[TorchHost] = None
         self.why_not = ""
-        self._graphs: List[Graph] = []
+        self.graphs: List[Graph] = []
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
         self._in_step = False
         self._flags = 0
@@ -47,11 +47,11 @@ class Job:
 
     def add(self, graph: Graph) -> None:
         """A graph was captured: a compile, and so a step that is no sample."""
-        self._graphs.append(graph)
+        self.graphs.append(graph)
         self._flags |= StepFlag.RECOMPILE
 
     def next_number(self) -> int:
-        return len(self._graphs)
+        return len(self.graphs)
 
     def graph_called(self, graph: Graph, inputs: Sequence[Any]) -> None:
         """Before each call of a captured graph."""
@@ -102,15 +102,15 @@ class Job:
     def _while_attached(self, graph: Graph, inputs: Sequence[Any]) -> None:
         if graph.number not in self._known:
             self._flags |= StepFlag.EVALUATION
-        elif len(self._known) > 1:
-            self._inputs[graph.number] = inputs
+        elif graph.number != self._called[0]:
+            self._inputs[graph.number] = _kept(inputs)
 
     def _steps_agree(self) -> bool:
         return len(self._steps) == _STEPS_TO_KNOW and len({called for called, _ in self._steps}) == 1
 
     def _describe(self) -> None:
         numbers = dict.fromkeys(self._steps[-1][0])
-        graphs = [graph for graph in self._graphs if graph.number in numbers]
+        graphs = [graph for graph in self.graphs if graph.number in numbers]
         try:
             self._attach(graphs)
         except Exception as error:  # blazed never ends a job
@@ -143,6 +143,16 @@ class Job:
     def close(self) -> None:
         if self.session is not None and self._mine():
             self.session.close()
+
+
+def _kept(inputs: Sequence[Any]) -> Sequence[Any]:
+    """For a probe at the next step's begin. Parameters are shared, the rest is copied: it may be
+    written to until then, and would keep the step's whole graph alive."""
+    import torch
+
+    return [value.detach().clone().requires_grad_(value.requires_grad)
+            if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) else value
+            for value in inputs]
 
 
 def _described(decision: space.Decision) -> describe.Decision:

@@ -1,0 +1,136 @@
+import unittest
+
+import support
+import torch
+
+import blazed
+import blazed.torch
+from blazed.enums import Role, StepFlag
+
+STEPS = 24
+
+
+def plain(module, steps=STEPS, each=None):
+    torch._dynamo.reset()
+    return support.train(steps, torch.compile(module, dynamic=False), module, each)
+
+
+class Switching(unittest.TestCase):
+    def losses(self, script, dropout=0.0, steps=STEPS, each=None):
+        with support.scripted(script) as made:
+            module = support.model(dropout)
+            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
+            losses = support.train(steps, compiled, module, each)
+            self.assertEqual(len(made), 1, blazed.torch.current_job().why_not)
+            return losses, made[0]
+
+    def test_every_boundary_trains_to_the_same_bits(self):
+        built = []
+
+        def script(session):
+            if not built:
+                built.extend(session.build((d, 1)) for d, decision in enumerate(session.workload.decisions)
+                             if decision.options[1] == "cut")
+                default = session.probe(0)
+                for handle in built:
+                    self.assertEqual(session.probe(handle), default)
+                    self.assertNotEqual(session.host.signature(handle), bytes(16))
+            return [0, *built][session.step % (len(built) + 1)]
+
+        losses, session = self.losses(script, dropout=0.1)
+        self.assertGreater(len(built), 3)
+        self.assertEqual(losses, plain(support.model(dropout=0.1)))
+        self.assertEqual(set(session.flags), {0})
+
+    def test_running_uncompiled_changes_rounding_alone(self):
+        def script(session):
+            if session.step == 1:
+                (eager,) = [d for d, decision in enumerate(session.workload.decisions) if "eager" in decision.options]
+                self.handle = session.build((eager, 1))
+                self.default, self.other = session.probe(0), session.probe(self.handle)
+            return self.handle
+
+        losses, _ = self.losses(script)
+        self.assertEqual(self.default.keys(), self.other.keys())
+        self.assertIn(Role.GRADIENT, {role for role, _ in self.default.values()})
+        for ours, theirs in zip(losses, plain(support.model())):
+            self.assertAlmostEqual(ours, theirs, places=3)
+
+    def test_another_dropout_mask_shows_in_a_probe(self):
+        def script(session):
+            if session.step == 1:
+                (eager,) = [d for d, decision in enumerate(session.workload.decisions) if "eager" in decision.options]
+                self.assertNotEqual(session.probe(session.build((eager, 1))), session.probe(0))
+            return 0
+
+        self.losses(script, dropout=0.5)
+
+    def test_two_processes_would_describe_the_same_job(self):
+        seen = []
+
+        def script(session):
+            seen.append((session.graphs, session.workload.graphs, session.workload.decisions))
+            return 0
+
+        self.losses(script)
+        first = seen.pop()
+        seen.clear()
+        self.losses(script)
+        self.assertEqual(first, seen[0])
+
+    def test_evaluation_between_steps_is_flagged_and_changes_nothing(self):
+        def each(step):
+            if step == 10:
+                self.module.eval()
+                with torch.no_grad():
+                    self.compiled(torch.randn(8, 16, generator=torch.Generator().manual_seed(step)))
+                self.module.train()
+
+        with support.scripted(lambda session: 0) as made:
+            self.module = support.model()
+            self.compiled = torch.compile(self.module, backend=blazed.torch.backend, dynamic=False)
+            losses = support.train(STEPS, self.compiled, self.module, each)
+            flags = made[0].flags
+        self.assertEqual(sum(1 for f in flags if f & StepFlag.EVALUATION), 1)
+        torch._dynamo.reset()
+        self.module = support.model()
+        self.compiled = torch.compile(self.module, dynamic=False)
+        self.assertEqual(losses, support.train(STEPS, self.compiled, self.module, each))
+
+    def test_a_failed_build_is_one_sentence(self):
+        def script(session):
+            if session.step == 1:
+                def broken(recipe):
+                    raise RuntimeError("the assembler ran away\nand more")
+
+                direction = next(iter(blazed.torch.current_job().graphs[0].default.directions.values()))
+                direction.variant = broken
+                with self.assertRaisesRegex(blazed.BuildFailed, "RuntimeError: the assembler ran away$"):
+                    session.build((len(session.workload.decisions) - 1, 1))
+            return 0
+
+        losses, _ = self.losses(script)
+        self.assertEqual(losses, plain(support.model()))
+
+
+class Fallbacks(unittest.TestCase):
+    def test_symbolic_shapes_are_left_alone(self):
+        with support.scripted(lambda session: 0) as made:
+            module = support.model(batch_norm=False)
+            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=True)
+            support.train(8, compiled, module)
+            self.assertEqual(made, [])
+            self.assertIn("symbolic shapes", blazed.torch.current_job().why_not)
+
+    def test_a_fault_of_blazed_leaves_the_graph_to_the_compiler(self):
+        from unittest import mock
+        with support.scripted(lambda session: 0), mock.patch("blazed.torch.Graph", side_effect=RuntimeError("no")):
+            module = support.model()
+            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
+            with self.assertLogs("blazed", "WARNING"):
+                losses = support.train(4, compiled, module)
+        self.assertEqual(losses, plain(support.model(), 4))
+
+
+if __name__ == "__main__":
+    unittest.main()
