@@ -54,8 +54,12 @@ def _stepped(optimiser: Any, args: Any, kwargs: Any) -> None:
 
 def backend(module: Any, inputs: Sequence[Any], **_options_of_compile: Any) -> Callable[..., Any]:
     """The entry that `torch.compile(model, backend="blazed")` finds."""
+    from torch._dynamo.exc import TorchDynamoException
+
     try:
         return _tuned(module, inputs)
+    except TorchDynamoException:
+        raise  # the compiler's own, by which it also asks to begin again
     except Exception:
         logger.warning("a graph is left to PyTorch's own compiler", exc_info=True)
         from torch._inductor.compile_fx import compile_fx
@@ -75,3 +79,14 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
         return graph.current.call(*args)
 
     return run
+
+
+def _name_backend() -> None:
+    """`backend="blazed"` where the package was not installed, which would have said so itself."""
+    from torch._dynamo.backends import registry
+
+    if "blazed" not in registry.list_backends(exclude_tags=()):
+        registry.register_backend(backend, name="blazed")
+
+
+_name_backend()

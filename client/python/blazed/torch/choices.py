@@ -5,11 +5,9 @@ else it hands on, so that handlers of other libraries go on working. It is set i
 because the compiler keeps it by thread and a backward pass may be compiled on another one.
 """
 
-from __future__ import annotations
-
 from typing import Any, FrozenSet, Optional, Set, Tuple
 
-from blazed.torch import fusion_table
+from . import fusion_table
 
 Pair = Tuple[str, str]  # names of two operations, good within this graph
 

@@ -5,12 +5,10 @@ same capture. Which one runs is set between steps and holds until the next step,
 backward and every recompute alike, so that what a step cost is what one plan costs.
 """
 
-from __future__ import annotations
-
 from typing import Any, Callable, Dict, List, Sequence
 
-from blazed.torch.recipe import Recipe
-from blazed.torch.variant import Source, Variant, compile_default, compile_variant
+from .recipe import Recipe
+from .variant import Source, Variant, compile_default, compile_variant
 
 FORWARD, BACKWARD = "forward", "backward"
 

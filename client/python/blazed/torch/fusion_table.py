@@ -5,13 +5,11 @@ data alone, so that it can be kept beside the compiler's cache and read again in
 compiles nothing.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Any, Dict, List, Tuple
 
-from blazed.torch import identity
+from . import identity
 
 
 @dataclasses.dataclass(frozen=True)

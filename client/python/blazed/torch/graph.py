@@ -1,11 +1,9 @@
 """One captured graph and the programs that can run it."""
 
-from __future__ import annotations
-
 from typing import Any, Dict, FrozenSet, List, Optional, Sequence
 
-from blazed.torch import identity, program
-from blazed.torch.program import Program
+from . import identity
+from .program import Program, Settings, compiled, eager
 
 
 class Graph:
@@ -19,7 +17,7 @@ class Graph:
         self.module = module
         self.inputs = list(inputs)
         self.context = context
-        self.default = program.compiled("compiled", module, inputs)
+        self.default = compiled("compiled", module, inputs)
         self.current = self.default
         self.programs: Dict[str, Program] = {"compiled": self.default}
         self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.find_written
@@ -27,13 +25,13 @@ class Graph:
     def program(self, name: str) -> Program:
         """By name; made where it is not there yet. Raises what the compiler raises."""
         if name == "eager":
-            return self.programs.setdefault(name, program.eager(self.module))
+            return self.programs.setdefault(name, eager(self.module))
         return self.compiled_under(name, ())
 
-    def compiled_under(self, name: str, settings: program.Settings) -> Program:
+    def compiled_under(self, name: str, settings: Settings) -> Program:
         found = self.programs.get(name)
         if found is None:
-            found = program.compiled(name, self.module, self.inputs, settings, self.context)
+            found = compiled(name, self.module, self.inputs, settings, self.context)
             self.programs[name] = found
         return found
 

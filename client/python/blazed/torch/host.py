@@ -29,17 +29,17 @@ class TorchHost:
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
         self._signatures: Dict[int, bytes] = {}
-        self._latched = 0
+        self.latched = 0
 
     def latch(self, handle: int) -> None:
         """The coming steps run this plan."""
-        if handle != self._latched:
+        if handle != self.latched:
             self._plans[handle].latch()
-            self._latched = handle
+            self.latched = handle
 
     def note_run(self) -> None:
         """A step under the latched plan has ended."""
-        self._signatures[self._latched] = self._plans[self._latched].signature()
+        self._signatures[self.latched] = self._plans[self.latched].signature()
 
     def build(self, choices: Tuple[base.Choice, ...]) -> base.Built:
         try:
@@ -62,7 +62,7 @@ class TorchHost:
                     direction.keep_only(kept)
 
     def probe(self, handle: int, emit: base.Emit) -> None:
-        latched = self._latched
+        latched = self.latched
         self.latch(handle)
         try:
             for graph in self._graphs:

@@ -6,8 +6,6 @@ by what it computes and by what it reads and feeds: its label, refined over the 
 equal, such as the same operation of two equal layers, are one class.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Dict, Iterable, List, Sequence, Tuple
 

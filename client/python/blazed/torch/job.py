@@ -49,6 +49,8 @@ class Job:
         """A graph was captured: a compile, and so a step that is no sample."""
         self.graphs.append(graph)
         self._flags |= StepFlag.RECOMPILE
+        if support.has_symbols(graph) and not self.why_not:
+            self.why_not = "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
 
     def next_number(self) -> int:
         return len(self.graphs)
@@ -136,13 +138,24 @@ class Job:
         session.describe_workload(describe.Workload(
             support.workload_name(), [graph.fingerprint() for graph in graphs],
             [_described(decision) for decision in decisions], plan.default(graphs).signature(),
-            default_step_ns=times[len(times) // 2]))
+            default_step_ns=times[len(times) // 2], default_build_ns=_build_ns(graphs)))
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session
+
+    def plan_in_use(self) -> int:
+        """The session's handle of the plan that the latest step ran; 0: the default."""
+        return self.host.latched if self.host is not None else 0
 
     def close(self) -> None:
         if self.session is not None and self._mine():
             self.session.close()
+
+
+def _build_ns(graphs: Sequence[Graph]) -> int:
+    """What compiling one direction takes here; most plans change one. A result from the compiler's
+    cache came sooner than a new plan's will."""
+    took = [d.default.build_ns for graph in graphs for d in graph.default.directions.values()]
+    return max(took, default=0)
 
 
 def _kept(inputs: Sequence[Any]) -> Sequence[Any]:

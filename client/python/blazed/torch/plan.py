@@ -1,15 +1,13 @@
 """A plan of the daemon, made ready to run: for each graph the program and the variants of it."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Dict, List, Sequence, Tuple
 
-from blazed.torch import identity, space
-from blazed.torch.direction import Direction
-from blazed.torch.graph import Graph
-from blazed.torch.program import Program
-from blazed.torch.variant import Variant
+from . import identity, space
+from .direction import Direction
+from .graph import Graph
+from .program import Program
+from .variant import Variant
 
 Choices = Sequence[Tuple[int, int]]  # decision, option
 

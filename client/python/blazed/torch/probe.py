@@ -6,12 +6,10 @@ gradients are asked for by `torch.autograd.grad`, which accumulates nothing and 
 parameter.
 """
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any, Callable, Iterator, List, Sequence
 
-from blazed.torch.graph import Graph
+from .graph import Graph
 
 Emit = Callable[[str, str, Any], None]  # name, role, tensor
 OUTPUT, GRADIENT, LOSS, EXACT = "output", "gradient", "loss", "exact"

@@ -4,15 +4,13 @@ Programs of one graph take the same inputs and give the same results with the sa
 may keep different tensors between forward and backward, so a step runs one of them from end to end.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import functools
 from typing import Any, Callable, Dict, Sequence, Tuple
 
-from blazed.torch.direction import BACKWARD, FORWARD, Direction
-from blazed.torch.variant import Source
+from .direction import BACKWARD, FORWARD, Direction
+from .variant import Source
 
 Settings = Tuple[Tuple[str, Any], ...]  # of torch._inductor.config, sorted by name
 

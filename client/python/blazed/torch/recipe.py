@@ -1,12 +1,10 @@
 """What a plan asks of one direction of one graph, in the compiler's own terms."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any, FrozenSet, Tuple
 
-from blazed.torch import identity
-from blazed.torch.choices import Pair
+from . import identity
+from .choices import Pair
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,15 +5,13 @@ at all. Identities are made of classes, never of names or positions, so that two
 describe the same program agree.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Dict, FrozenSet, Iterable, List, Sequence, Tuple
 
-from blazed.torch import identity
-from blazed.torch.direction import Direction
-from blazed.torch.graph import Graph
-from blazed.torch.recipe import Recipe
+from . import identity
+from .direction import Direction
+from .graph import Graph
+from .recipe import Recipe
 
 MOST_DECISIONS = 160  # of a step; the rest would only lengthen the search
 _NAME_BYTES = 96

@@ -16,12 +16,20 @@ def why_not(graphs: Sequence[Graph]) -> str:
     if torch._dynamo.compiled_autograd.compiled_autograd_enabled:
         return "compiled autograd captures the backward pass anew, which blazed does not follow"
     for graph in graphs:
-        if any(isinstance(value, torch.SymInt) for value in graph.inputs):
-            return "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
         if any(_is_collective(node) for d in graph.default.directions.values()
                for node in d.source.module.graph.nodes):
             return "a graph holds collectives, which all ranks would have to run alike"
     return ""
+
+
+def has_symbols(graph: Graph) -> bool:
+    """Whether its shapes are symbolic: a variant that comes later could ask for no further guards."""
+    import torch
+
+    nodes = [node for d in graph.default.directions.values() for node in d.source.module.graph.nodes]
+    values = [node.meta.get("val") for node in nodes if node.op == "placeholder"]
+    return any(isinstance(value, torch.SymInt) or
+               any(isinstance(size, torch.SymInt) for size in getattr(value, "shape", ())) for value in values)
 
 
 def version() -> Tuple[int, int]:

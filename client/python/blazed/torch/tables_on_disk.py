@@ -5,13 +5,11 @@ was fused has to come from there too. A file that is missing, damaged or of anot
 table: the graph is then compiled once without the cache.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from typing import Optional
 
-from blazed.torch.fusion_table import FusionTable
+from .fusion_table import FusionTable
 
 _FORMAT = "v1"
 

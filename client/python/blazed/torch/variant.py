@@ -5,8 +5,6 @@ keep its calling convention: as many results, the same strides, the same inputs 
 What differs there is refused, since the other direction and the framework rely on it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import dataclasses
@@ -14,10 +12,10 @@ import re
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from blazed.torch import identity, tables_on_disk
-from blazed.torch.choices import FusionHandler
-from blazed.torch.fusion_table import FusionTable
-from blazed.torch.recipe import Recipe
+from . import identity, tables_on_disk
+from .choices import FusionHandler
+from .fusion_table import FusionTable
+from .recipe import Recipe
 
 
 class Refused(Exception):

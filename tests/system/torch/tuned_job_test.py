@@ -1,0 +1,67 @@
+"""PyTorch jobs against the real daemon: training comes to the same bits, whatever the daemon tries or whatever becomes
+of it."""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "system" / "python"))
+
+from machine import Machine  # noqa: E402
+
+JOB = pathlib.Path(__file__).with_name("train_job.py")
+# Builds take as long as thousands of these tiny steps, so that a search that asks whether one pays would wait.
+CONFIGURATION = '[tuning]\nsearch = "random"\nbudget_share = 1.0\n'
+
+
+class TunedJobs(Machine):
+    def setUp(self):
+        super().setUp()
+        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
+        # PyTorch's own caches, so that one test's results are not another's.
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
+
+    def started(self, *arguments, **environment):
+        return subprocess.Popen([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env={**self.environment, **environment})
+
+    def finished(self, job):
+        out, error = job.communicate(timeout=600)
+        self.assertEqual(job.returncode, 0, error[-2000:])
+        return json.loads(out.splitlines()[-1])
+
+    def plain(self, steps):
+        """The same training without blazed."""
+        return self.finished(self.started(steps, BLAZED_MODE="off"))["losses"]
+
+    def test_trains_to_the_same_bits_while_variants_run(self):
+        self.start()
+        job = self.finished(self.started(6000, "--until-tried", 2))
+        self.assertEqual((job["error"], job["why_not"]), ("", ""))
+        self.assertGreater(job["plans"], 2, (job["status"], job["report"]["plans"]))
+        self.assertEqual(job["losses"], self.plain(len(job["losses"])))
+        proven = [plan for plan in job["report"]["plans"] if plan["verdict"] in ("proven", "lost", "won", "champion")]
+        self.assertGreaterEqual(len(proven), 2, job["report"]["plans"])
+
+    def test_a_daemon_that_dies_costs_nothing(self):
+        self.start()
+        job = self.started(3000, "--until-tried", 1)
+        self.wait_for(lambda: "session" in self.log() or job.poll() is not None)
+        self.stop(signal.SIGKILL)
+        told = self.finished(job)
+        self.assertEqual(told["losses"], self.plain(len(told["losses"])))
+
+    def test_observing_describes_the_same_job_in_every_process(self):
+        self.start()
+        first, second = (self.finished(self.started(40, BLAZED_MODE="observe")) for _ in range(2))
+        self.assertEqual(first["status"]["mode"], "observe")
+        self.assertTrue(first["status"]["workload"])
+        self.assertEqual(first["status"]["workload"], second["status"]["workload"])
+        self.assertEqual((first["plans"], first["losses"]), (1, second["losses"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
