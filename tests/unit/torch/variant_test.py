@@ -21,7 +21,7 @@ class Captured(unittest.TestCase):
         cls.data = torch.randn(8, 16)
         cls.loss, cls.gradients = cls.run_once()
         (cls.graph,) = blazed.torch.current_job().graphs
-        cls.decisions = space.decisions_of([cls.graph], {})
+        cls.decisions = space.decisions_of([cls.graph], ())
 
     @classmethod
     def tearDownClass(cls):
@@ -92,7 +92,7 @@ class Captured(unittest.TestCase):
             forward.default = kept
 
     def test_decisions_have_plain_names_and_stay_the_same(self):
-        again = space.decisions_of([self.graph], {})
+        again = space.decisions_of([self.graph], ())
         self.assertEqual(self.decisions, again)
         self.assertEqual(len({d.id for d in again}), len(again))
         self.assertEqual(len({d.name for d in again}), len(again))

@@ -3,7 +3,7 @@
 from typing import Any, Dict, FrozenSet, List, Optional, Sequence
 
 from . import identity
-from .program import Program, Settings, compiled, eager
+from .program import EAGER, Program, compiled, eager
 
 
 class Graph:
@@ -24,14 +24,9 @@ class Graph:
 
     def program(self, name: str) -> Program:
         """By name; made where it is not there yet. Raises what the compiler raises."""
-        if name == "eager":
-            return self.programs.setdefault(name, eager(self.module))
-        return self.compiled_under(name, ())
-
-    def compiled_under(self, name: str, settings: Settings) -> Program:
         found = self.programs.get(name)
         if found is None:
-            found = compiled(name, self.module, self.inputs, settings, self.context)
+            found = eager(self.module) if name == EAGER else compiled(name, self.module, self.inputs, self.context)
             self.programs[name] = found
         return found
 
@@ -45,6 +40,11 @@ class Graph:
         for name in sorted(self.default.directions):
             parts += [name, *_described(self.default.directions[name].source.module)]
         return identity.digest(*parts)
+
+    def device(self) -> str:
+        """Its type: cpu or cuda."""
+        kinds = {v.device.type for v in self.inputs if hasattr(v, "device")}
+        return "cuda" if "cuda" in kinds else "cpu"
 
     def nodes(self) -> int:
         return sum(len(d.source.module.graph.nodes) for d in self.default.directions.values())

@@ -16,12 +16,11 @@ from ..enums import DecisionKind, Regime, StepFlag
 from ..log import logger
 from ..options import Options
 from ..session import Session
-from . import plan, probe, space, support
+from . import plan, probe, program, space, support, timing
 from .graph import Graph
 from .host import TorchHost
 
 _STEPS_TO_KNOW = 3  # equal ones in a row, before the job is described
-_PROGRAMS = {"eager": "runs uncompiled"}
 
 
 class Job:
@@ -125,19 +124,20 @@ class Job:
             return
         for graph in graphs:
             probe.find_written(graph, self._inputs[graph.number])
-        decisions = space.decisions_of(graphs, _PROGRAMS)
+        device = graphs[0].device()
+        decisions = space.decisions_of(graphs, program.names_for(device))
         if not decisions:
             self.why_not = "the compiler merged nothing here, so there is nothing to decide"
             return
-        host = TorchHost(graphs, decisions, lambda graph: self._inputs[graph.number])
-        session = Session(host, self.options).attach()
+        host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number])
+        session = Session(host, support.filled(self.options, device)).attach()
         for graph in graphs:
             session.describe_graph(describe.Graph(graph.fingerprint(), f"graph{graph.number}", graph.nodes(),
                                                   Regime.TRAINING))
         times = sorted(ns for _, ns in self._steps)
         session.describe_workload(describe.Workload(
             support.workload_name(), [graph.fingerprint() for graph in graphs],
-            [_described(decision) for decision in decisions], plan.default(graphs).signature(),
+            [_described(decision, len(graphs)) for decision in decisions], plan.default(graphs).signature(),
             default_step_ns=times[len(times) // 2], default_build_ns=_build_ns(graphs)))
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session
@@ -163,12 +163,14 @@ def _kept(inputs: Sequence[Any]) -> Sequence[Any]:
     written to until then, and would keep the step's whole graph alive."""
     import torch
 
-    return [value.detach().clone().requires_grad_(value.requires_grad)
+    return [probe.copy_of(value).requires_grad_(value.requires_grad)
             if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) else value
             for value in inputs]
 
 
-def _described(decision: space.Decision) -> describe.Decision:
+def _described(decision: space.Decision, graphs: int) -> describe.Decision:
+    # How the only graph of a step runs is how the step runs.
+    whole = decision.kind == space.CHOICE and graphs == 1
     kind = DecisionKind.BOUNDARY if decision.kind == space.BOUNDARY else DecisionKind.CHOICE
-    return describe.Decision(decision.id, decision.name, decision.options, kind, decision.graph + 1,
+    return describe.Decision(decision.id, decision.name, decision.options, kind, 0 if whole else decision.graph + 1,
                              decision.sites, decision.reorders_sums)

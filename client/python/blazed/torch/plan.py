@@ -28,7 +28,7 @@ class Built:
         """Of what ran in the latest call of each direction, not of what was asked."""
         parts: List[object] = []
         for graph, program in self.programs:
-            parts += [graph.number, program.name if not program.directions else ""]
+            parts += [graph.number, program.launched]
             parts += [d.ran.signature for _, d in sorted(program.directions.items())]
         return identity.digest(*parts)
 
@@ -41,10 +41,10 @@ def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices:
     """Compiles what is not there yet; raises variant.Refused or what the compiler raises."""
     programs = {index: graph.default for index, graph in enumerate(graphs)}
     cuts: Dict[Tuple[int, str], set] = {}
-    for number, _ in choices:
+    for number, option in choices:
         decision = decisions[number]
         if decision.kind == space.CHOICE:
-            programs[decision.graph] = graphs[decision.graph].program(decision.program)
+            programs[decision.graph] = graphs[decision.graph].program(decision.options[option])
         else:
             cuts.setdefault((decision.graph, decision.direction), set()).add(decision.cut)
     return _of([(graphs[i], p) for i, p in programs.items()],

@@ -50,10 +50,18 @@ def _stand_in(value: Any, copied: bool) -> Any:
 
     if not isinstance(value, torch.Tensor):
         return value
-    detached = value.detach()
-    if copied:
-        detached = detached.clone()
-    return detached.requires_grad_(value.requires_grad)
+    return (copy_of(value) if copied else value.detach()).requires_grad_(value.requires_grad)
+
+
+def copy_of(value: Any) -> Any:
+    """Laid out in memory as `value` is, which compiled code relies on; clone() keeps dense ones
+    alone. What is expanded is nowhere written to and shares its memory."""
+    import torch
+
+    if any(stride == 0 and size > 1 for stride, size in zip(value.stride(), value.shape)):
+        return value.detach()
+    made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+    return made.copy_(value.detach())
 
 
 def _gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any], emit: Emit) -> None:

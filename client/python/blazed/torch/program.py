@@ -15,24 +15,40 @@ from .variant import Source
 Settings = Tuple[Tuple[str, Any], ...]  # of torch._inductor.config, sorted by name
 
 
+COMPILED, EAGER, GRAPHS, PADDED, PADDED_GRAPHS = "compiled", "eager", "graphs", "padded", "padded graphs"
+_AS_GRAPHS = ("triton.cudagraphs", True)
+_PADDED = ("force_shape_pad", True)
+SETTINGS: Dict[str, Settings] = {COMPILED: (), GRAPHS: (_AS_GRAPHS,), PADDED: (_PADDED,),
+                                 PADDED_GRAPHS: (_PADDED, _AS_GRAPHS)}
+
+
 class Program:
-    """`call(*inputs)` runs it. `directions` is empty where nothing of it was compiled."""
+    """`call(*inputs)` runs it. `directions` is empty where nothing of it was compiled. `launched`:
+    what its generated code does not tell of how it runs."""
 
     def __init__(self, name: str, call: Callable[..., Any], directions: Dict[str, Direction]) -> None:
         self.name = name
         self.call = call
         self.directions = directions
+        self.launched = EAGER if name == EAGER else GRAPHS if name in (GRAPHS, PADDED_GRAPHS) else ""
 
 
 def eager(module: Any) -> Program:
     """The captured operations one by one. `module` is not changed."""
-    return Program("eager", module.forward, {})
+    return Program(EAGER, module.forward, {})
 
 
-def compiled(name: str, module: Any, inputs: Sequence[Any], settings: Settings = (),
-             context: Any = None) -> Program:
-    """Compiles a copy of `module`. `context`: the tracing context of the capture, for a compile
-    that comes later; the capture itself gives none. Raises what the compiler raises."""
+def names_for(device: str) -> Tuple[str, ...]:
+    """The programs that a graph on this type of device can run as, the default first."""
+    if device == "cuda":
+        return (COMPILED, GRAPHS, PADDED, PADDED_GRAPHS, EAGER)
+    return (COMPILED, EAGER)
+
+
+def compiled(name: str, module: Any, inputs: Sequence[Any], context: Any = None) -> Program:
+    """Compiles a copy of `module` under SETTINGS[name]. `context`: the tracing context of the
+    capture, for a compile that comes later; the capture itself gives none. Raises what the compiler
+    raises."""
     import torch._functorch.config as functorch_config
     from torch._inductor.compile_fx import compile_fx
 
@@ -45,7 +61,9 @@ def compiled(name: str, module: Any, inputs: Sequence[Any], settings: Settings =
         if context is not None:
             stack.enter_context(_afresh(context))
         call = compile_fx(copy.deepcopy(module), inputs, inner_compile=functools.partial(_inner, directions),
-                          config_patches=dict(settings) or None)
+                          config_patches=dict(SETTINGS[name]) or None)
+    if SETTINGS[name] and _AS_GRAPHS in SETTINGS[name]:
+        call = _copied(call)
     return Program(name, call, directions)
 
 
@@ -67,3 +85,15 @@ def _afresh(context: Any) -> Any:
 
     with tracing(TracingContext(context.fake_mode)):
         yield
+
+
+def _copied(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A CUDA graph's results lie where its next run writes; the job may keep them for longer."""
+    import torch
+
+    def run(*inputs: Any) -> Any:
+        torch.compiler.cudagraph_mark_step_begin()
+        results = call(*inputs)
+        return type(results)(value.clone() if isinstance(value, torch.Tensor) else value for value in results)
+
+    return run

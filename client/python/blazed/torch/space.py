@@ -30,20 +30,19 @@ class Decision:
     sites: int
     reorders_sums: bool
     weight: int  # bytes that it moves; what is left out where there are too many weighs least
-    program: str = ""  # a choice of programs: option i > 0 is this one
     direction: str = ""  # of a boundary
     cut: Tuple[bytes, bytes] = (b"", b"")  # classes of the two operations
 
 
-def decisions_of(graphs: Sequence[Graph], programs: Dict[str, str]) -> Tuple[Decision, ...]:
-    """`programs`: what the choice of a program is called, by program. In an order that depends on
-    the graphs alone."""
+def decisions_of(graphs: Sequence[Graph], programs: Sequence[str]) -> Tuple[Decision, ...]:
+    """`programs`: by which a graph can run, the default first. In an order that depends on the
+    graphs alone."""
     found: List[Decision] = []
     for index, graph in enumerate(graphs):
         fingerprint = graph.fingerprint()
-        for name, words in programs.items():
-            found.append(Decision(identity.digest("program", name, fingerprint), f"graph{index} {words}", CHOICE,
-                                  ("compiled", name), index, 1, True, 1 << 62, program=name))
+        if len(programs) > 1:
+            found.append(Decision(identity.digest("program", *programs, fingerprint), f"graph {index} runs as",
+                                  CHOICE, tuple(programs), index, 1, True, 1 << 62))
         for direction in graph.default.directions.values():
             found += _boundaries(index, fingerprint, direction)
     found.sort(key=lambda d: (-d.weight, d.graph, d.id))

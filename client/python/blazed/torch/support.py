@@ -1,8 +1,10 @@
 """What blazed can tune here, and one sentence where it cannot."""
+import dataclasses
 import os
 import sys
 from typing import Any, Sequence, Tuple
 
+from ..options import Options
 from .graph import Graph
 
 TESTED = ((2, 11), (2, 15))  # releases of PyTorch that the tests run on
@@ -30,6 +32,22 @@ def has_symbols(graph: Graph) -> bool:
     values = [node.meta.get("val") for node in nodes if node.op == "placeholder"]
     return any(isinstance(value, torch.SymInt) or
                any(isinstance(size, torch.SymInt) for size in getattr(value, "shape", ())) for value in values)
+
+
+def filled(options: Options, device: str) -> Options:
+    """With what a measurement here is valid for, beside what the caller named."""
+    import torch
+
+    environment = {"torch": torch.__version__, "threads": str(torch.get_num_threads()),
+                   "matmul_precision": torch.get_float32_matmul_precision()}
+    name = options.device
+    if device == "cuda":
+        properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+        name = name or f"GPU-{properties.uuid}"
+        environment.update(gpu=properties.name, cuda=str(torch.version.cuda),
+                           cudnn=str(torch.backends.cudnn.version()))
+    environment.update(options.environment)
+    return dataclasses.replace(options, environment=environment, device=name)
 
 
 def version() -> Tuple[int, int]:
