@@ -7,6 +7,12 @@ import subprocess
 import sys
 import unittest
 
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError:
+    print("not run: PyTorch is not installed here; ./run test --torch installs it and runs this")
+    sys.exit(77)
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "system" / "python"))
 

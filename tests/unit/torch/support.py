@@ -6,7 +6,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "client" / "python"))
 
-import torch  # noqa: E402
+try:
+    import torch
+except ModuleNotFoundError:
+    print("not run: PyTorch is not installed here; ./run test --torch installs it and runs this")
+    sys.exit(77)
 
 import blazed.torch  # noqa: E402
 from blazed.host import Choice  # noqa: E402

@@ -29,7 +29,7 @@ def has_symbols(graph: Graph) -> bool:
     import torch
 
     nodes = [node for d in graph.default.directions.values() for node in d.source.module.graph.nodes]
-    values = [node.meta.get("val") for node in nodes if node.op == "placeholder"]
+    values = [node.meta.get("val") for node in nodes]
     return any(isinstance(value, torch.SymInt) or
                any(isinstance(size, torch.SymInt) for size in getattr(value, "shape", ())) for value in values)
 
