@@ -196,9 +196,7 @@ absl::StatusOr<v1::SettlementRow> ToProto(const storage::StoredSettlement& settl
   out.set_settled_unix_ns(settlement.settled_ns);
   out.set_state(Word(settlement.state));
   out.set_uid((*context)->key.uid);
-  const bool checked = settlement.state == storage::SettlementState::kInForce &&
-                       record.kind != planner::SettlementKind::kNoWinner;
-  if (!checked) return out;
+  if (settlement.state != storage::SettlementState::kInForce) return out;
   absl::StatusOr<std::optional<planner::DriftTimer>> timer =
       lookup.reader().Drift(static_cast<int64_t>(record.id));
   if (!timer.ok()) return timer.status();

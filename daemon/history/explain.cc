@@ -108,8 +108,10 @@ std::string StateSentence(const Evidence& evidence, const storage::StoredSettlem
   if (settlement.state == storage::SettlementState::kDemoted) {
     return absl::StrCat("it was demoted and is not used: ", settlement.state_reason);
   }
-  if (evidence.drift.has_value() && settlement.record.kind != SettlementKind::kNoWinner) {
-    return absl::StrCat("it is checked against the default again after ",
+  if (evidence.drift.has_value()) {
+    const bool winner = settlement.record.kind != SettlementKind::kNoWinner;
+    return absl::StrCat(winner ? "it is checked against the default again after "
+                               : "the plan that was demoted is looked at again after ",
                         Counted(evidence.drift->steps_left, "more step"), " of a job");
   }
   return settlement.state == storage::SettlementState::kInForce ? "no check is planned" : "";

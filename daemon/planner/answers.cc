@@ -205,6 +205,7 @@ void Tuning::State::LeaseFailed(Session& s, const std::string& why) {
     return SitOut(s, why);
   }
   if (s.burst) return EndBurst(s, RaceOutcome::kUndecided, why);
+  if (s.returning) return EndReturn(s, RaceOutcome::kUndecided, why);
   if (s.role == Role::kServing) return ServeMissed(s, why);
   if (s.role == Role::kExploring) EndUndecided(s, why);
 }
@@ -239,6 +240,7 @@ void Tuning::State::TrialsEnd(Session& s, const Outstanding& directive, const st
     }
     return EndBurst(s, RaceOutcome::kUndecided, why);
   }
+  if (s.returning) return EndReturn(s, RaceOutcome::kUndecided, why);
   if (directive.kind == DirectiveKind::kBuild)
     FailVariant(s, directive.variant, Verdict::kProposed, why);
   for (VariantId id : directive.waiting) FailVariant(s, id, Verdict::kProposed, why);

@@ -1,5 +1,6 @@
 // Drift checks: the settled plan against its fallback, in short bursts at widening gaps. Demotion
 // only by the detector or the tail guard on pairs, or by a probe that finds its numbers wrong.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -13,12 +14,18 @@ namespace {
 // Enough for a flip of twice the gain to be seen in one; then smaller, so that a check ends soon
 // after its answer is there. Together a full burst.
 constexpr uint32_t kFirstBurstLease = 20, kBurstLease = 10;
+constexpr uint64_t kKeepEvery = 8;  // the timer's row is renewed after this part of a gap
 
 }  // namespace
 
 void Tuning::State::KeepTimer() {
   timer_kept_at_ = timer_->steps_left;
-  Emit(KeepDriftTimer{*timer_});
+  if (timer_->settlement != 0) Emit(KeepDriftTimer{*timer_});
+}
+
+void Tuning::State::KeepTimerNowAndThen() {
+  const uint64_t passed = timer_kept_at_ - timer_->steps_left;
+  if (passed >= std::max<uint64_t>(1, timer_->gap_steps / kKeepEvery)) KeepTimer();
 }
 
 void Tuning::State::StartCheck(Session& s, bool with_pairs) {
@@ -200,6 +207,8 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict, co
     return;
   }
   const SettlementRecord demoted = *settlement_;
+  demoted_.reset();
+  if (verdict == Verdict::kDemoted) demoted_ = demoted.plan;
   settlement_.reset();
   timer_.reset();
   Judge(demoted.plan, verdict == Verdict::kProposed ? Verdict::kDemoted : verdict, reason);

@@ -349,6 +349,8 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
   DropOpenWork(s);
   EndPause(s);
   s.role = Role::kFrozen;
+  s.undecided = true;
+  if (!settlement_) WaitForReturn(0, s.units.CheckFactor());
   LeaveTurn(s);
   IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);
   KeepEnd(s, Outcome::kUndecided, 0, why);

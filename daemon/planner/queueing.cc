@@ -21,7 +21,7 @@ bool Tuning::State::SeeQueue(Session& s, const Outstanding& lease, const LeaseDo
                     Counted(s.units.Shape(s.race->terms().discard).timed, "step") + " follow");
     s.race_again = true;
   }
-  if (lease.purpose == LeasePurpose::kBurst) {
+  if (lease.purpose == LeasePurpose::kBurst || lease.purpose == LeasePurpose::kReturn) {
     for (PairSample& pair : pairs) pair.excluded = true;
   }
   return true;
@@ -39,6 +39,11 @@ void Tuning::State::ForgetNoise(Session& s) {
 void Tuning::State::UnitsChanged(Session& s) {
   ForgetNoise(s);
   s.drain_cost = DrainCost();
+  if (s.returning) {
+    s.returning->ahead = s.returning->behind = ClippedBet();
+    s.returning->ratios.clear();
+    s.returning->scales.clear();
+  }
   if (!s.burst) return;
   detector_.StartBurst();
   s.burst->ratios.clear();

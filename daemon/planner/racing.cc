@@ -108,6 +108,9 @@ void Tuning::State::TakePairs(Session& s, const Outstanding& lease,
     case LeasePurpose::kBurst:
       ChargeCheck(s, lease, pairs);
       return TakeBurst(s, pairs);
+    case LeasePurpose::kReturn:
+      ChargeCheck(s, lease, pairs);
+      return TakeReturn(s, pairs);
     case LeasePurpose::kDwell:
       return TakeDwell(s, lease, pairs);
     case LeasePurpose::kProposal:

@@ -12,7 +12,6 @@ namespace blazed::planner {
 namespace {
 
 constexpr uint64_t kLongestCount = 4096;  // steps that one window may stand for
-constexpr uint64_t kKeepEvery = 8;        // the timer's row is renewed after this part of a gap
 constexpr size_t kForecastWindows = 8;
 constexpr double kLeastScale = 1e-4;
 
@@ -31,9 +30,10 @@ void Tuning::State::On(const ServiceWindow& event) {
   const uint64_t passed = event.first_step > last ? event.first_step - last : event.steps;
   s->last_window_step = std::max(last, event.first_step);
   if (s->role == Role::kObserving) return ObserveWindow(*s, event);
-  if (!AtRest(*s) || s->in_use == kDefaultVariant) return;
-  if (event.variant != s->in_use) return SeeOtherVariant(*s, event);
+  if (!AtRest(*s)) return;
   const uint64_t steps = std::min(passed, kLongestCount);
+  if (s->in_use == kDefaultVariant) return LookForReturn(*s, event, steps);
+  if (event.variant != s->in_use) return SeeOtherVariant(*s, event);
   const bool pairs = s->role == Role::kSettled && timer_ && s->ready.mode == Mode::kTune;
   const bool drift_due = s->role == Role::kSettled && timer_ && DriftDue(*s, event, steps);
   const bool probe_due = !pairs && CountSteps(s->probe_timer, steps);
@@ -55,10 +55,7 @@ bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t st
     timer_->steps_left = 0;
     due = true;
   }
-  if (timer_kept_at_ - timer_->steps_left >=
-      std::max<uint64_t>(1, timer_->gap_steps / kKeepEvery)) {
-    KeepTimer();
-  }
+  KeepTimerNowAndThen();
   return due;
 }
 

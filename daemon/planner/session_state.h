@@ -11,6 +11,7 @@
 #include "daemon/planner/budget.h"
 #include "daemon/planner/drain_cost.h"
 #include "daemon/planner/dwell.h"
+#include "daemon/planner/eprocess.h"
 #include "daemon/planner/event.h"
 #include "daemon/planner/exclusion.h"
 #include "daemon/planner/ledger.h"
@@ -40,7 +41,7 @@ struct Variant {
 };
 
 enum class DirectiveKind { kBuild, kProbe, kLease, kAdopt };
-enum class LeasePurpose { kNoise, kProposal, kRace, kBurst, kDwell };
+enum class LeasePurpose { kNoise, kProposal, kRace, kBurst, kDwell, kReturn };
 
 // A directive without its answer. Answers that match none of these change nothing.
 struct Outstanding {
@@ -108,6 +109,15 @@ struct Burst {
   Moment started{};
 };
 
+// A look at a demoted plan, against the default, which is in use.
+struct Returning {
+  Plan plan;
+  ClippedBet ahead, behind;
+  std::vector<PairSample> pairs;
+  std::vector<double> ratios, scales;  // log(default / plan)
+  Moment started{};
+};
+
 // Long dwells under way, between a won replication and its settlement.
 struct Dwelling {
   Race proof;
@@ -164,6 +174,8 @@ struct Session {
   bool race_again = false;  // it ended because its units were too short: it is run afresh
   std::optional<Serving> serving;
   std::optional<Burst> burst;
+  std::optional<Returning> returning;
+  bool undecided = false;  // how its latest search ended
   std::optional<Dwelling> dwelling;
   bool rebuilt = false;
   VariantId rebuilding = 0;

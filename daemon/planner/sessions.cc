@@ -115,6 +115,7 @@ void Tuning::State::StartExploring(Session& s) {
   explorer_ = s.ready.session;
   EndPause(s);
   s.role = Role::kExploring;
+  s.undecided = false;
   ForgetHelp(s);
   s.turn = ++turns_;
   if (s.in_use != kDefaultVariant) {
@@ -168,7 +169,7 @@ bool Tuning::State::Step(Session& s) {
       return ServeStep(s);
     case Role::kSettled:
     case Role::kFrozen:
-      return s.burst.has_value() && BurstStep(s);
+      return s.burst ? BurstStep(s) : s.returning && ReturnStep(s);
     default:
       return false;
   }

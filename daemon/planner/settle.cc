@@ -105,11 +105,14 @@ void Tuning::State::On(const SettlementStored& event) {
   const bool winner = settlement_->kind != SettlementKind::kNoWinner;
   detector_ = DriftDetector();
   Session* s = FindSession(settlement_->session);
+  const uint64_t factor = s == nullptr ? 1 : s->units.CheckFactor(settlement_->carry);
   if (winner) {
-    timer_ =
-        FirstGap(event.settlement, s == nullptr ? 1 : s->units.CheckFactor(settlement_->carry));
+    demoted_.reset();
+    timer_ = FirstGap(event.settlement, factor);
     KeepTimer();
     Judge(settlement_->plan, Verdict::kChampion, "settled");
+  } else {
+    WaitForReturn(event.settlement, factor);
   }
   const std::string awaits = AwaitsReplicationText(*settlement_, PlansMeasured());
   settled_process_ = s == nullptr ? std::string() : s->ready.process;

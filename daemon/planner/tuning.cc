@@ -73,6 +73,7 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
     settlement_ = std::move(memory.settlement);
     timer_ = memory.drift.value_or(DriftTimer{settlement_->id, kFirstGapSteps, kFirstGapSteps});
     timer_kept_at_ = timer_->steps_left;
+    if (settlement_->kind == SettlementKind::kNoWinner) RememberDemoted();
   } else if (memory.candidate && space_.Valid(memory.candidate->plan) &&
              !memory.candidate->plan.empty() && !JudgedHere(plans_, memory.candidate->plan)) {
     campaign_.candidate = memory.candidate->plan;

@@ -257,6 +257,17 @@ class Tuning::State {
   void DemoteSettled(const std::string& reason, Verdict verdict, const Burst* check = nullptr);
   void DoubtWhatWasLearned(const Plan& plan, const Burst* check);
   void KeepTimer();
+  void KeepTimerNowAndThen();
+
+  // -- returning.cc: a demoted plan that may be the faster one again
+  void RememberDemoted();
+  void WaitForReturn(uint64_t settlement, uint64_t factor);
+  bool MayReturn(const Session& s) const;
+  void LookForReturn(Session& s, const ServiceWindow& event, uint64_t steps);
+  bool ReturnStep(Session& s);
+  void TakeReturn(Session& s, const std::vector<PairSample>& pairs);
+  void EndReturn(Session& s, RaceOutcome outcome, const std::string& reason);
+  void Return(const Returning& look, const std::string& process);
 
   // -- progress.cc
   std::string StandingNote(const Session& s) const;
@@ -282,6 +293,7 @@ class Tuning::State {
   std::optional<SettlementRecord> settlement_;  // in force
   std::string settled_process_;                 // where it was won, as far as this tuning saw it
   std::optional<DriftTimer> timer_;
+  std::optional<Plan> demoted_;  // the latest that drift demoted, until another one is settled
   uint64_t timer_kept_at_ = 0;
   DriftDetector detector_;
   // Rare slow steps of plans against the default, over all their races and checks in this tuning.

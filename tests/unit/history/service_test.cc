@@ -216,6 +216,14 @@ TEST_F(ServiceTest, SaysAfterHowManyStepsASettlementIsCheckedAgain) {
   EXPECT_THAT(sentences(), Contains(HasSubstr("after 320 more steps")));
   ASSERT_TRUE(store_.Demote(id, "a drift check").ok());
   EXPECT_FALSE(ask().has_next_check_steps()) << "nobody checks what is not in force";
+  planner::SettlementRecord none = samples::Settlement();
+  none.kind = planner::SettlementKind::kNoWinner;
+  none.plan.clear();
+  const uint64_t no_winner = store_.PutSettlement(tuning, none).value();
+  EXPECT_FALSE(ask().has_next_check_steps());
+  ASSERT_TRUE(store_.PutDriftTimer(tuning, {no_winner, 250, 40}).ok());
+  EXPECT_EQ(ask().next_check_steps(), 40u);
+  EXPECT_THAT(sentences(), Contains(HasSubstr("demoted is looked at again after 40 more steps")));
 }
 
 TEST_F(ServiceTest, ExplainsWhatIsInForceAndAnyPlan) {
