@@ -350,7 +350,7 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
   EndPause(s);
   s.role = Role::kFrozen;
   s.undecided = true;
-  if (!settlement_) WaitForReturn(0, s.units.CheckFactor());
+  if (!settlement_) WaitForReturn(0, s.units.CheckFactor(false));
   LeaveTurn(s);
   IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);
   KeepEnd(s, Outcome::kUndecided, 0, why);

@@ -121,7 +121,7 @@ void Tuning::State::EndReturn(Session& s, RaceOutcome outcome, const std::string
   if (outcome == RaceOutcome::kWon) return Return(look, s.ready.process);
   if (timer_) {
     // No plan is in use that has to be watched, so what pairs do not tell can wait as long.
-    timer_ = AfterOk(*timer_, s.units.CheckFactor());
+    timer_ = AfterOk(*timer_, s.units.CheckFactor(false));
     KeepTimer();
   }
   GrantTurns();
