@@ -108,6 +108,8 @@ PlanRecord& Tuning::State::RecordOf(const Plan& plan) {
 
 void Tuning::State::Judge(const Plan& plan, Verdict verdict, const std::string& reason) {
   PlanRecord& record = RecordOf(plan);
+  // A race lost behind its demotion tells nothing new of a plan that may be the faster one again.
+  if (record.verdict == Verdict::kDemoted && verdict == Verdict::kLost) verdict = record.verdict;
   record.verdict = verdict;
   record.reason = reason.empty() ? StandingOf(record) : reason;
   Emit(KeepPlan{record});
