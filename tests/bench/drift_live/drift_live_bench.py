@@ -116,6 +116,7 @@ class Run:
         self.report = socket.parent / "report.json"
         self.watch = Watch(build / "bin/blazectl", socket)
         self.values = {}
+        self.answers = []  # why each search ended as it did, for who reads along
         log = open(socket.parent / "train", "w", encoding="utf-8")
         self.job = subprocess.Popen([build / "bin/blaze-train", *TRAIN, "--socket", socket, "--report", self.report],
                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -127,6 +128,8 @@ class Run:
             if self.job.poll() is not None:
                 raise RuntimeError(f"blaze-train stopped with {self.job.returncode} while it was watched")
             event = self.watch.next(0.2)
+            if event and answer(event):
+                self.answers.append(f"{answer(event)} ({event['detail']})")
             if event and ended(event):
                 return event
         return None
@@ -257,7 +260,7 @@ def one(build, name, look, wait_s):
     if whole is not None:
         run.values["the whole story", "count"] = float(whole)
     said = ", ".join(f"{arm} {value:.4g} {unit}" for (arm, unit), value in run.values.items())
-    print(f"{name}: {said}", file=sys.stderr, flush=True)
+    print(f"{name}: {said}; searches ended: {'; '.join(run.answers)}", file=sys.stderr, flush=True)
     return {(f"{name}: {arm}", unit): value for (arm, unit), value in run.values.items()}
 
 
