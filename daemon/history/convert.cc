@@ -144,7 +144,7 @@ absl::StatusOr<v1::RaceRow> ToProto(const storage::StoredRace& race, Lookup& loo
   v1::RaceRow out;
   out.set_id(static_cast<uint64_t>(race.id));
   out.set_workload(storage::DigestToHex((*context)->key.workload));
-  out.set_kind(Word(race.record.kind));
+  out.set_kind(KindWord(race.record));
   out.set_champion_plan(static_cast<uint64_t>(*champion));
   out.set_challenger_plan(static_cast<uint64_t>(*challenger));
   out.set_challenger_text(storage::PlanForPeople((*context)->workload, race.record.challenger));

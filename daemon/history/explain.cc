@@ -156,7 +156,7 @@ std::string RaceSentence(const Evidence& evidence, const planner::Plan& plan) {
                                ? ""
                                : absl::StrCat(": it ", SizeText(last->record.effect.estimate), " (",
                                               RangeText(saving), ")");
-  return absl::StrCat("in its last race, a ", Word(last->record.kind), " race against ",
+  return absl::StrCat("in its last race, a ", KindWord(last->record), " race against ",
                       storage::PlanForPeople(evidence.workload, last->record.champion), ", it ",
                       last->record.outcome == planner::RaceOutcome::kUndecided
                           ? "stayed undecided"

@@ -190,7 +190,7 @@ Json PlanJson(const Reader::SessionStory& story, const planner::PlanRecord& reco
 
 Json RaceJson(const Reader::SessionStory& story, const storage::StoredRace& race) {
   const planner::RaceRecord& record = race.record;
-  return {{"kind", Word(record.kind)},
+  return {{"kind", KindWord(record)},
           {"champion", storage::PlanNames(story.workload.spec, record.champion)},
           {"challenger", storage::PlanNames(story.workload.spec, record.challenger)},
           {"outcome", Word(record.outcome)},
@@ -236,11 +236,12 @@ void AddAnswer(const Reader::SessionStory& story, const Beside& beside, bool ser
 // Every row of `race_list`. `races` counts those of the search: the first four kinds.
 Json RacesByKind(const Reader::SessionStory& story) {
   Json counts;
-  for (const RaceKind kind : {RaceKind::kSearch, RaceKind::kVerification, RaceKind::kReplication,
-                              RaceKind::kSham, RaceKind::kDwell, RaceKind::kDrift}) {
-    counts[Word(kind)] =
+  for (const char* kind :
+       {"search", "verification", "replication", "sham", "dwell", "drift", "return"}) {
+    counts[kind] =
         std::count_if(story.races.begin(), story.races.end(), [&](const storage::StoredRace& race) {
-          return race.record.session == story.session.id && race.record.kind == kind;
+          return race.record.session == story.session.id &&
+                 std::string_view(KindWord(race.record)) == kind;
         });
   }
   return counts;

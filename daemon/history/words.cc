@@ -40,6 +40,11 @@ const char* Word(planner::RaceKind kind) {
   return At(kWords, kind);
 }
 
+const char* KindWord(const planner::RaceRecord& race) {
+  return race.kind == planner::RaceKind::kDrift && race.champion.empty() ? "return"
+                                                                         : Word(race.kind);
+}
+
 const char* Word(planner::RaceOutcome outcome) {
   static constexpr std::array kWords = {"won", "lost", "undecided"};
   return At(kWords, outcome);

@@ -12,6 +12,9 @@ const char* Word(planner::Verdict verdict);
 const char* Word(planner::Equivalence equivalence);
 const char* Word(planner::SettlementKind kind);
 const char* Word(planner::RaceKind kind);
+// As Word(kind), but "return" for a look at a demoted plan: it is stored as a drift check whose
+// champion is the default, and there `won` speaks for the plan, not against it.
+const char* KindWord(const planner::RaceRecord& race);
 const char* Word(planner::RaceOutcome outcome);
 const char* Word(planner::Contract contract);
 const char* Word(storage::SettlementState state);

@@ -24,7 +24,7 @@ constexpr uint32_t kLeasePairs = 10;
 void Tuning::State::RememberDemoted() {
   const PlanRecord* best = nullptr;
   for (const auto& [plan, record] : plans_) {
-    if (record.verdict != Verdict::kDemoted) continue;
+    if (record.verdict != Verdict::kDemoted || search_.GivenUp(plan)) continue;
     if (best == nullptr || record.pairs > best->pairs) best = &record;
   }
   if (best != nullptr) demoted_ = best->plan;

@@ -65,15 +65,19 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
   for (PlanRecord& record : memory.plans) {
     if (!space_.Valid(record.plan)) continue;
     if (record.pairs > 0) search_.NoteTried(record.plan);
+    // Rare steps that an earlier process saw: this one's first pairs would not tell of them.
+    if (record.reason.starts_with(kTailReason)) search_.GiveUp(record.plan);
     if (StaysRejected(record.verdict)) Blame(record.plan, record.verdict);
     plans_[record.plan] = std::move(record);
   }
   campaign_.suspects.clear();
   if (memory.settlement && space_.Valid(memory.settlement->plan)) {
     settlement_ = std::move(memory.settlement);
-    timer_ = memory.drift.value_or(DriftTimer{settlement_->id, kFirstGapSteps, kFirstGapSteps});
-    timer_kept_at_ = timer_->steps_left;
-    if (settlement_->kind == SettlementKind::kNoWinner) RememberDemoted();
+    const bool default_serves = settlement_->kind == SettlementKind::kNoWinner;
+    timer_ = memory.drift;
+    if (!timer_ && !default_serves) timer_ = {settlement_->id, kFirstGapSteps, kFirstGapSteps};
+    if (timer_) timer_kept_at_ = timer_->steps_left;
+    if (default_serves) RememberDemoted();
   } else if (memory.candidate && space_.Valid(memory.candidate->plan) &&
              !memory.candidate->plan.empty() && !JudgedHere(plans_, memory.candidate->plan)) {
     campaign_.candidate = memory.candidate->plan;

@@ -334,7 +334,10 @@ TEST(Report, ARaceWithoutItsRawPairsCountsAsItsOwnSessions) {
 TEST(Report, CountsTheListOfRacesByKind) {
   storage::Reader::SessionStory story = Settled();
   story.races.push_back(RaceOf(1, planner::RaceKind::kDwell, planner::RaceOutcome::kWon, {}, {}));
-  story.races.push_back(RaceOf(1, planner::RaceKind::kDrift, planner::RaceOutcome::kWon, {}, {}));
+  story.races.push_back(
+      RaceOf(1, planner::RaceKind::kDrift, planner::RaceOutcome::kWon, {{0, 1}}, {}));
+  story.races.push_back(
+      RaceOf(1, planner::RaceKind::kDrift, planner::RaceOutcome::kLost, {}, {{0, 1}}));
   story.races.push_back(RaceOf(2, planner::RaceKind::kSearch, planner::RaceOutcome::kWon, {}, {}));
   story.outcome.reset();
   const Json job = JobReport(story);
@@ -344,7 +347,8 @@ TEST(Report, CountsTheListOfRacesByKind) {
                                         {"replication", 0},
                                         {"sham", 0},
                                         {"dwell", 1},
-                                        {"drift", 1}}));
+                                        {"drift", 1},
+                                        {"return", 1}}));
   int64_t listed = 0;
   for (const Json& count : job["races_by_kind"]) listed += count.get<int64_t>();
   EXPECT_EQ(listed, static_cast<int64_t>(job["race_list"].size()));

@@ -178,6 +178,12 @@ TEST(Service, DemotesAPlanThatBeginsToHaveSlowSteps) {
       << job.host.plans().at(kGood).reason;
   ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000));
   EXPECT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner) << "named again";
+  const size_t races = job.host.races().size();
+  job.host.bend = nullptr;
+  job.host.RestartDaemon(sim::Restart::kKilled);
+  job.host.Serve(job.session, 20000);
+  EXPECT_EQ(job.host.races().size(), races) << "the next daemon knows why";
+  EXPECT_TRUE(job.host.in_use(job.session).empty());
 }
 
 TEST(Service, ChecksSoonerWhenItsStepTimesMove) {
