@@ -72,6 +72,8 @@ def _constants(node: Any) -> str:
     def plain(value: Any) -> Any:
         if isinstance(value, torch.fx.Node):
             return "node"
+        if isinstance(value, torch.device):
+            return value.type  # another GPU of the same kind runs the same program
         if isinstance(value, (list, tuple)):
             return [plain(v) for v in value]
         return str(value)

@@ -5,6 +5,7 @@ import sys
 from typing import Any, Sequence, Tuple
 
 from ..options import Options
+from . import ranks, surroundings
 from .graph import Graph
 
 TESTED = ((2, 11), (2, 15))  # releases of PyTorch that the tests run on
@@ -35,19 +36,13 @@ def has_symbols(graph: Graph) -> bool:
 
 
 def filled(options: Options, device: str) -> Options:
-    """With what a measurement here is valid for, beside what the caller named."""
-    import torch
-
-    environment = {"torch": torch.__version__, "threads": str(torch.get_num_threads()),
-                   "matmul_precision": torch.get_float32_matmul_precision()}
-    name = options.device
-    if device == "cuda":
-        properties = torch.cuda.get_device_properties(torch.cuda.current_device())
-        name = name or f"GPU-{properties.uuid}"
-        environment.update(gpu=properties.name, cuda=str(torch.version.cuda),
-                           cudnn=str(torch.backends.cudnn.version()))
-    environment.update(options.environment)
-    return dataclasses.replace(options, environment=environment, device=name)
+    """With this process's rank and what a measurement here is valid for, beside what the caller named."""
+    rank, world_size = ranks.of_this_process()
+    if options.world_size > 1:
+        rank, world_size = options.rank, options.world_size
+    environment = {**surroundings.of(device), **options.environment}
+    return dataclasses.replace(options, environment=environment, rank=rank, world_size=world_size,
+                               device=options.device or surroundings.device_name(device))
 
 
 def version() -> Tuple[int, int]:
