@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """What libblazed.so shows to a host: exports, needs, C library versions, load-time effects.
 
-Usage: shared_object.py LIBBLAZED.SO
+Usage: shared_object.py [--bundle] LIBBLAZED.SO
+
+--bundle: the one for packages, with nghttp2 inside.
 """
+import argparse
 import re
 import subprocess
 import sys
 
-ALLOWED_NEEDED = {"libnghttp2.so.14", "libc.so.6", "libm.so.6"}
+NGHTTP2 = "libnghttp2.so.14"
+C_LIBRARY = {"libc.so.6", "libm.so.6"}
 NEWEST_GLIBC = (2, 34)
 EXPORTS = {
     "blz_attach", "blz_close", "blz_describe_graph", "blz_describe_workload", "blz_probe_tensor",
@@ -19,13 +23,18 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def problems(path):
+def problems(path, bundle):
     dynamic = run("readelf", "-dW", path)
     needed = set(re.findall(r"\(NEEDED\).*\[(.*?)\]", dynamic))
-    if needed - ALLOWED_NEEDED:
-        yield f"needs {sorted(needed - ALLOWED_NEEDED)}"
-    if "libnghttp2.so.14" not in needed:
+    allowed = C_LIBRARY if bundle else C_LIBRARY | {NGHTTP2}
+    if needed - allowed:
+        yield f"needs {sorted(needed - allowed)}"
+    if not bundle and NGHTTP2 not in needed:
         yield "does not need libnghttp2: is this the shim?"
+    if bundle and "nghttp2_" in run("nm", "-D", path):
+        yield "asks the process for functions of nghttp2"
+    if "RPATH" in dynamic or "RUNPATH" in dynamic:
+        yield "says where its libraries are"
     if "NODELETE" not in dynamic:
         yield "can be unloaded while its thread runs"
     if "TEXTREL" in dynamic:
@@ -54,9 +63,13 @@ def problems(path):
 
 
 def main():
-    found = list(problems(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bundle", action="store_true")
+    parser.add_argument("library")
+    given = parser.parse_args()
+    found = list(problems(given.library, given.bundle))
     for problem in found:
-        print(f"{sys.argv[1]}: {problem}")
+        print(f"{given.library}: {problem}")
     return 1 if found else 0
 
 
