@@ -64,7 +64,8 @@ def ensure(options: Optional[Options] = None, patience_s: float = PATIENCE_S) ->
         return "XDG_RUNTIME_DIR is not set, so there is no place for a private daemon's socket; set it or BLAZED_SOCKET"
     program = daemon_program()
     if program is None:
-        return "no blazed program was found to start; install it, put it on PATH, or name it in BLAZED_DAEMON"
+        return ("no blazed program was found to start, and the Python package brings none; install blazed on this "
+                "machine, put it on PATH, or name it in BLAZED_DAEMON")
     return _start(program, places.paths[0] if places.named else None, options, patience_s)
 
 

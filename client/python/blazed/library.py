@@ -13,6 +13,7 @@ Thread: any. Owner: the process; a library is never unloaded, as its thread may 
 import ctypes
 import os
 import platform
+import re
 from typing import Optional
 
 from . import abi
@@ -66,6 +67,18 @@ def _machine_of(path: str) -> Optional[str]:
     return _MACHINES.get(number, f"machine {number}")
 
 
+def _newest_glibc(path: str, complaint: "re.Match[str]") -> str:
+    """The version that a shared object needs; the loader complains of the first one that it does not find."""
+    versions = [(int(complaint.group(1)), int(complaint.group(2)))]
+    try:
+        with open(path, "rb") as file:
+            found = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", file.read())
+    except OSError:
+        found = []  # one on the loader's path
+    versions += [(int(major), int(minor)) for major, minor in found]
+    return "{}.{}".format(*max(versions))
+
+
 def _why_not_loaded(path: str, error: OSError) -> str:
     if os.sep not in path:
         if "cannot open shared object file" in str(error) and str(error).startswith(path):
@@ -79,6 +92,11 @@ def _why_not_loaded(path: str, error: OSError) -> str:
             return f"{path} is no shared library; name libblazed.so.0 in BLAZED_LIBRARY"
         if machine != platform.machine():
             return f"{path} is built for {machine} and this is {platform.machine()}; install the one of this machine"
+    complaint = re.search(r"version `GLIBC_(\d+)\.(\d+)[^']*' not found", str(error))
+    if complaint:
+        return (f"{path} needs glibc {_newest_glibc(path, complaint)} and this machine has "
+                f"{os.confstr('CS_GNU_LIBC_VERSION')}; train on Ubuntu 22.04, Debian 12, an Enterprise Linux 9, or what "
+                "is later")
     if "libnghttp2" in str(error):
         return f"{path} needs libnghttp2.so.14, which is not installed; install it (Debian: libnghttp2-14)"
     return f"{path} cannot be loaded: {error}; install libblazed again"

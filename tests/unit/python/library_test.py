@@ -90,6 +90,12 @@ class Loading(unittest.TestCase):
         self.at("text.so").write_text("hello, this is no library at all", encoding="utf-8")
         self.assertIn("no shared library", self.why_not(self.at("text.so")))
 
+    def test_names_the_c_library_that_it_needs(self):
+        content = pathlib.Path(os.environ["BLAZED_LIBRARY"]).read_bytes()
+        self.assertIn(b"GLIBC_2.34\0", content)
+        self.at("later.so").write_bytes(content.replace(b"GLIBC_2.34\0", b"GLIBC_2.97\0"))
+        self.assertRegex(self.why_not(self.at("later.so")), r"needs glibc 2\.97 and this machine has glibc 2\.\d+; ")
+
     def test_refuses_another_library(self):
         other = compiled.library_of("int other(void) { return 1; }\n", self.at("other.so"))
         self.assertIn("is not the libblazed of this package", self.why_not(other))
