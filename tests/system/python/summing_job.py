@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One job of the summing host, as a program: trains until settled or for so many seconds, prints one JSON object."""
+"""One job of the summing host, as a program: trains until settled, until a plan was built, or for so many seconds; prints
+one JSON object."""
 import argparse
 import json
 import sys
@@ -13,6 +14,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--until-settled", action="store_true")
+    parser.add_argument("--until-built", action="store_true")
     parser.add_argument("--contract", default="rounding")
     arguments = parser.parse_args()
     host = SummingHost()
@@ -23,6 +25,8 @@ def main():
         while time.monotonic() < ends:
             host.step(session)
             if arguments.until_settled and len(host.live) % 16 == 0 and session.status().settled:
+                break
+            if arguments.until_built and host.built and session.status().attached:
                 break
         status = session.status()
         report = session.report()
