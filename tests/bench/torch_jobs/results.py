@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Puts what a GPU machine measured where documents quote it from.
+
+    results.py measure.json [tune.json] [--results docs/results]
+
+Writes torch_steps.json and torch_tune.json in the form of docs/results and prints the tables of docs/pytorch.md.
+"""
+import argparse
+import json
+import pathlib
+import sys
+from typing import Any, Dict, Iterator, List
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import tables  # noqa: E402
+from collect import write  # noqa: E402
+from samples import row  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+_RATIOS = {"against_compile": "/ torch.compile", "against_default": "/ blazed's default plan",
+           "against_best_stock": "/ best stock arm"}
+# Of a daemon's report, with their units.
+_COSTS = {"window_s": "s", "build_s": "s", "probe_s": "s", "drain_s": "s", "regret_s": "s", "builds": "count",
+          "probes": "count", "search_pairs": "count", "replication_pairs": "count", "break_even_steps": "steps"}
+
+
+def _steps(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    for measured in job["rows"]:
+        name = measured["arm"]
+        extra = {"unit_steps": measured["unit"]["timed"], "peak_gib": round(measured["peak_bytes"] / 2**30, 2)}
+        yield row(job["job"], "training", name, "ms a step", job["host_ms"][name], **extra)
+        for key, title in _RATIOS.items():
+            ratio = measured.get(key)
+            if ratio is not None and ratio["n"] > 1:
+                yield {"workload": job["job"], "regime": "training", "arm": f"{name} {title}", "unit": "ratio", "n": ratio["n"],
+                       "median": ratio["estimate"], "low": ratio["low"], "high": ratio["high"],
+                       **({"base": measured["best_stock"]} if key == "against_best_stock" else {})}
+
+
+def _search(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    report = job.get("report") or {}
+    for key, unit in _COSTS.items():
+        if report.get(key) is not None:
+            yield row(job["job"], "training", f"search: {key}", unit, [float(report[key])], verdict=report["outcome"])
+    gain = report.get("gain")
+    if gain:
+        yield {"workload": job["job"], "regime": "training", "arm": "search: saving that it found", "unit": "percent",
+               "n": 1, "median": 100 * gain["estimate"], "low": 100 * gain["low"], "high": 100 * gain["high"]}
+    second = job.get("second") or {}
+    if "steps" in second:
+        yield row(job["job"], "training", "second job: until the settled plan runs", "steps", [float(second["steps"])])
+
+
+def result_of(measured: Dict[str, Any], searches: bool) -> Dict[str, Any]:
+    """Raises ValueError where nothing was measured."""
+    rows: List[Dict[str, Any]] = []
+    for job in measured["jobs"]:
+        rows += _steps(job)
+        rows += _search(job) if searches else ()
+    if not rows:
+        raise ValueError("no job of it has a row")
+    failed = {job["job"]: job["failures"] for job in measured["jobs"] if job["failures"]}
+    return {**{key: value for key, value in measured.items() if key != "jobs"}, "rows": rows, "failures": failed}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs/results")
+    args = parser.parse_args()
+    for path in args.files:
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        searches = any("report" in job for job in measured["jobs"])
+        name = "torch_tune" if searches else "torch_steps"
+        write(args.results, name, result_of(measured, searches))
+        print(tables.of_jobs(measured["jobs"], f"[measured: results/{name}.json]"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
