@@ -2,6 +2,8 @@
 import contextlib
 import pathlib
 import sys
+import types
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "client" / "python"))
@@ -60,6 +62,9 @@ class ScriptedSession:
     def step_end(self, flags=0):
         self.flags.append(flags)
 
+    def status(self):
+        return types.SimpleNamespace(settled=False, mode="tune", state="attached")
+
     def close(self):
         pass
 
@@ -82,8 +87,8 @@ class ScriptedSession:
 
 
 @contextlib.contextmanager
-def scripted(script):
-    """A fresh job in this process whose session follows `script(session) -> handle`."""
+def scripted(script, recorder=None):
+    """A fresh job in this process whose session follows `script(session) -> handle`. `recorder`: of whole steps."""
     from blazed.torch import job as module
 
     made = []
@@ -96,7 +101,8 @@ def scripted(script):
     old = blazed.torch.replace_job(Job(blazed.Options()))
     torch._dynamo.reset()
     try:
-        yield made
+        with mock.patch("blazed.torch.recorder.for_device", lambda device: recorder):
+            yield made
     finally:
         module.Session = kept
         blazed.torch.replace_job(old)

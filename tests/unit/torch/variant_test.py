@@ -123,7 +123,7 @@ class Captured(unittest.TestCase):
         """As the framework hands them to the captured graph."""
         caught = []
         kept = self.graph.current
-        program = type(kept)(kept.name, lambda *args: (caught.append(args), kept.call(*args))[1], kept.directions)
+        program = type(kept)(lambda *args: (caught.append(args), kept.call(*args))[1], kept.directions)
         self.graph.current = program
         try:
             self.run_once()

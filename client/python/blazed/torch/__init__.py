@@ -7,14 +7,16 @@ the daemon of this machine tries other plans on real steps, checks that each com
 numbers, and keeps what is faster. Without a daemon nothing changes.
 """
 import copy
+import os
 from typing import Any, Callable, Optional, Sequence
 
 from ..log import logger
 from ..options import Options
 from .graph import Graph
 from .job import Job
+from .train_step import TrainStep
 
-__all__ = ["backend", "configure", "current_job"]
+__all__ = ["backend", "configure", "current_job", "train_step"]
 
 _job: Optional[Job] = None
 _options: Optional[Options] = None
@@ -35,7 +37,16 @@ def current_job() -> Job:
 
         _job = Job(_options or Options(host_name=f"torch {torch.__version__}"))
         register_optimizer_step_post_hook(_stepped)
+        os.register_at_fork(after_in_child=_forked)
     return _job
+
+
+def train_step(function: Callable[..., Any], *, modules: Sequence[Any] = (),
+               optimisers: Sequence[Any] = ()) -> TrainStep:
+    """`function` runs forward, backward and optimiser on the batch that it is given; the result is called like it and
+    may be launched as a whole. Modules and optimisers are found in what the function uses where none are named. Its
+    results come detached. A job has one such step; another one runs as it is."""
+    return TrainStep(function, modules, optimisers, current_job)
 
 
 def replace_job(other: Optional[Job]) -> Optional[Job]:
@@ -50,6 +61,11 @@ def replace_job(other: Optional[Job]) -> Optional[Job]:
 def _stepped(optimiser: Any, args: Any, kwargs: Any) -> None:
     if _job is not None:
         _job.optimiser_stepped()
+
+
+def _forked() -> None:
+    if _job is not None:
+        _job.forked()
 
 
 def backend(module: Any, inputs: Sequence[Any], **_options_of_compile: Any) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 from typing import Any, Dict, FrozenSet, List, Optional, Sequence
 
 from . import identity
-from .program import EAGER, Program, compiled, eager
+from .program import Program, Way, compiled, eager
 
 
 class Graph:
@@ -17,17 +17,18 @@ class Graph:
         self.module = module
         self.inputs = list(inputs)
         self.context = context
-        self.default = compiled("compiled", module, inputs)
+        self.default = compiled(Way(), module, inputs)
         self.current = self.default
-        self.programs: Dict[str, Program] = {"compiled": self.default}
+        self.programs: Dict[Way, Program] = {Way(): self.default}
         self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.find_written
 
-    def program(self, name: str) -> Program:
-        """By name; made where it is not there yet. Raises what the compiler raises."""
-        found = self.programs.get(name)
+    def program(self, way: Way) -> Program:
+        """Made where it is not there yet. Raises what the compiler raises."""
+        way = way.plain()
+        found = self.programs.get(way)
         if found is None:
-            found = eager(self.module) if name == EAGER else compiled(name, self.module, self.inputs, self.context)
-            self.programs[name] = found
+            found = eager(self.module) if way.eager else compiled(way, self.module, self.inputs, self.context)
+            self.programs[way] = found
         return found
 
     @property

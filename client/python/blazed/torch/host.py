@@ -2,15 +2,17 @@
 
 Thread: the session's, between steps; probes see the inputs that the coming step will train on.
 """
+import contextlib
 import itertools
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .. import host as base
 from ..enums import Dtype, Role
-from . import plan, probe
+from . import launch, plan, probe, space
 from .graph import Graph
-from .space import Decision
+from .train_step import TrainStep
 from .variant import Refused
+from .whole_step import WholeStep
 
 _ROLES = {probe.OUTPUT: Role.OUTPUT, probe.GRADIENT: Role.GRADIENT, probe.LOSS: Role.LOSS,
           probe.EXACT: Role.PREDICTION}
@@ -19,31 +21,40 @@ _DTYPES = {"torch.float32": Dtype.F32, "torch.float64": Dtype.F64, "torch.float1
 
 
 class TorchHost:
-    """`inputs_of` gives the inputs on which a graph is probed."""
+    """`inputs_of` gives the inputs on which a graph is probed; `step` is there where the job hands its step over."""
 
-    def __init__(self, graphs: Sequence[Graph], decisions: Sequence[Decision],
-                 inputs_of: Callable[[Graph], Sequence[Any]]) -> None:
+    def __init__(self, graphs: Sequence[Graph], decisions: Sequence[space.Decision],
+                 inputs_of: Callable[[Graph], Sequence[Any]], step: Optional[TrainStep] = None) -> None:
         self._graphs = graphs
         self._decisions = decisions
         self._inputs_of = inputs_of
+        self._step = step
+        self._may_replay = any(launch.WHOLE_STEP in d.options for d in decisions if d.kind == space.LAUNCH)
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
         self._signatures: Dict[int, bytes] = {}
+        self._ran = False  # something, since the plan was latched
+        self._marks = False  # steps begin with a word to the compiler's CUDA graphs
         self.latched = 0
 
     def latch(self, handle: int) -> None:
-        """The coming steps run this plan."""
+        """The coming step runs this plan."""
         if handle != self.latched:
-            self._plans[handle].latch()
-            self.latched = handle
+            self._switch(handle)
+        if self._marks:
+            launch.mark_step()
 
     def note_run(self) -> None:
         """A step under the latched plan has ended."""
-        self._signatures[self.latched] = self._plans[self.latched].signature()
+        self._ran = True
 
     def build(self, choices: Tuple[base.Choice, ...]) -> base.Built:
         try:
             built = plan.build(self._graphs, self._decisions, choices)
+            if built.launch == launch.WHOLE_STEP:
+                built.whole_step = self._recorded(built)
+        except base.BuildFailed:
+            raise
         except Refused as why:
             raise base.BuildFailed(str(why)) from None
         except Exception as error:
@@ -53,8 +64,10 @@ class TorchHost:
         return base.Built(handle)
 
     def drop(self, handle: int) -> None:
-        self._plans.pop(handle, None)
+        built = self._plans.pop(handle, None)
         self._signatures.pop(handle, None)
+        if built is not None and built.whole_step is not None:
+            built.whole_step.release()
         kept = [variant for built in self._plans.values() for _, variant in built.variants]
         for graph in self._graphs:
             for program in graph.programs.values():
@@ -67,12 +80,60 @@ class TorchHost:
         try:
             for graph in self._graphs:
                 probe.run(graph, self._inputs_of(graph), _emitter(emit))
-            self.note_run()
+                if self._marks:
+                    launch.mark_step()
+            if self._may_replay:
+                self._probe_whole_step(self._plans[handle], emit)
+            self._ran = True
         finally:
             self.latch(latched)
 
     def signature(self, handle: int) -> bytes:
+        if handle == self.latched:
+            self._note_signature()
         return self._signatures.get(handle, bytes(16))
+
+    # ---- its own ----
+
+    def _switch(self, handle: int) -> None:
+        self._note_signature()
+        built = self._plans[handle]
+        built.latch()
+        self.latched = handle
+        self._marks = built.launch == launch.GRAPHS
+        if self._step is not None:
+            self._step.whole = built.whole_step
+
+    def _note_signature(self) -> None:
+        # Not in each step: a digest takes longer than all else that a step needs.
+        if self._ran:
+            self._signatures[self.latched] = self._plans[self.latched].signature()
+            self._ran = False
+
+    def _recorded(self, built: plan.Built) -> WholeStep:
+        whole = self._step.new_whole_step()
+        with self._under(built):
+            whole.record(*self._step.arguments)
+        return whole
+
+    @contextlib.contextmanager
+    def _under(self, built: plan.Built) -> Iterator[None]:
+        """A plan that has no handle yet runs inside."""
+        self._note_signature()
+        built.latch()
+        try:
+            yield
+        finally:
+            self._plans[self.latched].latch()
+
+    def _probe_whole_step(self, built: plan.Built, emit: base.Emit) -> None:
+        """One number, compared exactly: how much replays do otherwise than the step. None does as long as the step is
+        not replayed."""
+        import torch
+
+        count = built.whole_step.differing(*self._step.arguments) if built.whole_step is not None else 0
+        told = torch.tensor([count], dtype=torch.int64)
+        emit(base.ProbeTensor("whole step", Dtype.I64, Role.PREDICTION, 1, told.data_ptr(), 0, told))
 
 
 def _emitter(emit: base.Emit) -> probe.Emit:

@@ -1,30 +1,31 @@
 """The training job of this process: which graphs make up a step, when one begins and ends, and the
 session that says how to run it.
 
-A step begins with the first call of one of its graphs and ends with the optimiser's step. After a
+A step begins with the first call of one of its graphs and ends with the optimiser's step; where the job
+hands its step to train_step, it begins and ends with that call. After a
 few steps of the same graphs the job is described to the daemon; from then on every step asks the
 session which plan to run. What the job cannot promise to keep right is not offered, and `why_not`
 says so in one sentence.
 """
-import os
+import contextlib
 import threading
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .. import describe
-from ..enums import DecisionKind, Regime, StepFlag
+from ..enums import StepFlag
 from ..log import logger
 from ..options import Options
 from ..session import Session
-from . import plan, probe, program, space, support, timing
+from . import job_description, probe, support, timing
 from .graph import Graph
 from .host import TorchHost
+from .train_step import TrainStep
 
 _STEPS_TO_KNOW = 3  # equal ones in a row, before the job is described
 
 
 class Job:
-    """Made at the first graph. Thread: the one that trains."""
+    """Made at the first graph or step. Thread: the one that trains."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -32,14 +33,18 @@ class Job:
         self.host: Optional[TorchHost] = None
         self.why_not = ""
         self.graphs: List[Graph] = []
+        self.step: Optional[TrainStep] = None  # where the job hands its step over
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
         self._in_step = False
+        self._aside = False  # what runs is none of the job's steps
         self._flags = 0
+        self._stepped = 0  # optimiser's steps in this call of train_step
         self._began_ns = 0
         self._called: List[int] = []  # graphs of this step, in order
         self._steps: List[Tuple[Tuple[int, ...], int]] = []  # what the latest ones called, and their ns
         self._inputs: Dict[int, Sequence[Any]] = {}
-        self._pid = os.getpid()
+        self._sampling = probe.Sampling()
+        self._forked = False
         self._thread = threading.get_ident()
 
     # ---- what the framework does ----
@@ -47,6 +52,8 @@ class Job:
     def add(self, graph: Graph) -> None:
         """A graph was captured: a compile, and so a step that is no sample."""
         self.graphs.append(graph)
+        if self._aside:
+            return
         self._flags |= StepFlag.RECOMPILE
         if support.has_symbols(graph) and not self.why_not:
             self.why_not = "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
@@ -56,55 +63,118 @@ class Job:
 
     def graph_called(self, graph: Graph, inputs: Sequence[Any]) -> None:
         """Before each call of a captured graph."""
-        if self._in_step and (self.session is None or self.host is None):
-            self._called.append(graph.number)
-            self._inputs[graph.number] = inputs
+        if self._aside:
             return
         if self._in_step:
-            self._while_attached(graph, inputs)
-            return
-        if not self._begins_a_step(graph):
+            if self.host is None:
+                self._called.append(graph.number)
+                self._inputs[graph.number] = inputs if self.step is None else probe.kept(inputs)
+            else:
+                self._while_attached(graph, inputs)
+        elif self._begins_a_step(graph):
+            self._called = [graph.number]
+            self._inputs[graph.number] = inputs
+            self._begin()
+        else:
             self._flags |= StepFlag.EVALUATION
-            return
-        self._in_step = True
-        self._called = [graph.number]
-        self._inputs[graph.number] = inputs
-        self._began_ns = time.monotonic_ns()
-        if self.session is None and not self.why_not and self._steps_agree():
-            self._describe()
-        if self.session is not None and self.host is not None:
-            self.host.latch(self.session.step_begin())
 
     def optimiser_stepped(self) -> None:
         """After an optimiser's step."""
-        if not self._in_step or not self._mine():
+        if not self._in_step or self._aside or not self._mine():
             return
+        if self.step is not None:
+            self._stepped += 1
+        else:
+            self._end()
+
+    # ---- what train_step does ----
+
+    def step_begins(self, step: TrainStep, args: Any, kwargs: Any) -> bool:
+        """False where this call is none of the job's steps: another function's, or of another thread."""
+        if self.step is None and self.host is None and self._mine():
+            self.step = step
+            self._in_step = False  # of graphs that ran before
+        if self.step is not step or self._aside or not self._mine():
+            return False
+        step.arguments = args, kwargs
+        self._stepped = 0
+        if not self._in_step:
+            self._called = []
+            self._begin()
+        return True
+
+    def step_ends(self, step: TrainStep) -> None:
+        """After each call. A step that adds up gradients over calls ends with the one in which the optimiser stepped."""
+        if not self._stepped:
+            step.why_not_whole = step.why_not_whole or "the optimiser does not step in every call of the step"
+            return
+        self._end()
+
+    def step_failed(self) -> None:
+        """The script's function raised: the step is not counted."""
+        self._in_step = False
+
+    def note_replay(self) -> None:
+        self._stepped = 1
+
+    def note_no_replay(self) -> None:
+        """The plan says that the step is replayed, and this one is not: it is no sample of the plan."""
+        self._flags |= StepFlag.RECOMPILE
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """What runs inside is none of the job's steps."""
+        before, self._aside = self._aside, True
+        try:
+            yield
+        finally:
+            self._aside = before
+
+    # ---- its own ----
+
+    def _begin(self) -> None:
+        self._in_step = True
+        if self.host is not None:
+            self.host.latch(self.session.step_begin())
+            return
+        self._began_ns = time.monotonic_ns()
+        if not self.why_not and self._steps_agree() and (self.step is None or self.step.enough()):
+            self._describe()
+            if self.host is not None:
+                self.host.latch(self.session.step_begin())
+
+    def _end(self) -> None:
         self._in_step = False
         flags, self._flags = self._flags, 0
         if support.profiling():
             flags |= StepFlag.PROFILER
-        if self.session is not None and self.host is not None:
+        if self.host is not None:
             self.host.note_run()
             self.session.step_end(flags)
-        elif not flags:
+            return
+        if self.step is not None:
+            self.step.watch()
+        if not flags:
             self._steps.append((tuple(self._called), time.monotonic_ns() - self._began_ns))
             del self._steps[:-_STEPS_TO_KNOW]
 
-    # ---- its own ----
+    def forked(self) -> None:
+        """In a child process, which the session does not follow."""
+        self._forked = True
 
     def _mine(self) -> bool:
-        return os.getpid() == self._pid and threading.get_ident() == self._thread
+        return not self._forked and threading.get_ident() == self._thread
 
     def _begins_a_step(self, graph: Graph) -> bool:
-        if not self._mine() or not graph.training:
+        if self.step is not None or not graph.training or not self._mine():
             return False
         return not self._known or graph.number in self._known
 
     def _while_attached(self, graph: Graph, inputs: Sequence[Any]) -> None:
         if graph.number not in self._known:
             self._flags |= StepFlag.EVALUATION
-        elif graph.number != self._called[0]:
-            self._inputs[graph.number] = _kept(inputs)
+        elif (self.step is not None or graph.number != self._called[0]) and self._sampling.wanted(self.session):
+            self._inputs[graph.number] = probe.kept(inputs)
 
     def _steps_agree(self) -> bool:
         return len(self._steps) == _STEPS_TO_KNOW and len({called for called, _ in self._steps}) == 1
@@ -124,21 +194,16 @@ class Job:
             return
         for graph in graphs:
             probe.find_written(graph, self._inputs[graph.number])
-        device = graphs[0].device()
-        decisions = space.decisions_of(graphs, program.names_for(device))
+        device = graphs[0].device() if graphs else self.step.device()
+        decisions = job_description.decisions_of(graphs, device, self.step)
         if not decisions:
-            self.why_not = "the compiler merged nothing here, so there is nothing to decide"
+            self.why_not = ("the compiler merged nothing here, so there is nothing to decide" if graphs
+                            else self.step.why_not_whole)
             return
-        host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number])
+        host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number], self.step)
         session = Session(host, support.filled(self.options, device)).attach()
-        for graph in graphs:
-            session.describe_graph(describe.Graph(graph.fingerprint(), f"graph{graph.number}", graph.nodes(),
-                                                  Regime.TRAINING))
         times = sorted(ns for _, ns in self._steps)
-        session.describe_workload(describe.Workload(
-            support.workload_name(), [graph.fingerprint() for graph in graphs],
-            [_described(decision, len(graphs)) for decision in decisions], plan.default(graphs).signature(),
-            default_step_ns=times[len(times) // 2], default_build_ns=_build_ns(graphs)))
+        job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2])
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session
 
@@ -146,31 +211,12 @@ class Job:
         """The session's handle of the plan that the latest step ran; 0: the default."""
         return self.host.latched if self.host is not None else 0
 
+    def why_no_whole_step(self) -> str:
+        """One sentence where steps of this job are not replayed as a whole; empty where they may be."""
+        if self.step is None:
+            return "the job does not hand its step to blazed.torch.train_step"
+        return self.step.why_not_whole
+
     def close(self) -> None:
         if self.session is not None and self._mine():
             self.session.close()
-
-
-def _build_ns(graphs: Sequence[Graph]) -> int:
-    """What compiling one direction takes here; most plans change one. A result from the compiler's
-    cache came sooner than a new plan's will."""
-    took = [d.default.build_ns for graph in graphs for d in graph.default.directions.values()]
-    return max(took, default=0)
-
-
-def _kept(inputs: Sequence[Any]) -> Sequence[Any]:
-    """For a probe at the next step's begin. Parameters are shared, the rest is copied: it may be
-    written to until then, and would keep the step's whole graph alive."""
-    import torch
-
-    return [probe.copy_of(value).requires_grad_(value.requires_grad)
-            if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) else value
-            for value in inputs]
-
-
-def _described(decision: space.Decision, graphs: int) -> describe.Decision:
-    # How the only graph of a step runs is how the step runs.
-    whole = decision.kind == space.CHOICE and graphs == 1
-    kind = DecisionKind.BOUNDARY if decision.kind == space.BOUNDARY else DecisionKind.CHOICE
-    return describe.Decision(decision.id, decision.name, decision.options, kind, 0 if whole else decision.graph + 1,
-                             decision.sites, decision.reorders_sums)

@@ -1,21 +1,26 @@
-"""A plan of the daemon, made ready to run: for each graph the program and the variants of it."""
+"""A plan of the daemon, made ready to run: how the step is launched, for each graph the program and the variants of
+it."""
 
 import dataclasses
-from typing import Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from . import identity, space
+from . import identity, launch, space
 from .direction import Direction
 from .graph import Graph
-from .program import Program
+from .program import EAGER, Program, Way
 from .variant import Variant
 
 Choices = Sequence[Tuple[int, int]]  # decision, option
 
+_WAYS = {space.CHOICE: ("compiled", EAGER), space.PADDING: ("as the compiler decides", "always")}
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclasses.dataclass
 class Built:
     programs: Tuple[Tuple[Graph, Program], ...]
     variants: Tuple[Tuple[Direction, Variant], ...]
+    launch: str = launch.STREAMS
+    whole_step: Optional[Any] = None  # the recording, where the launch asks for one
 
     def latch(self) -> None:
         """From here on the graphs run this plan. Session's thread, between steps."""
@@ -30,31 +35,46 @@ class Built:
         for graph, program in self.programs:
             parts += [graph.number, program.launched]
             parts += [d.ran.signature for _, d in sorted(program.directions.items())]
-        return identity.digest(*parts)
+        if self.whole_step is not None and self.whole_step.replayed:
+            parts.append(launch.WHOLE_STEP)
+        return identity.digest("plan", *parts)
+
+
+def ways_for(device: str) -> List[Tuple[str, Tuple[str, ...]]]:
+    """The decisions on how one graph runs on this type of device: kind, and options with the default first."""
+    kinds = (space.CHOICE, space.PADDING) if device == "cuda" else (space.CHOICE,)
+    return [(kind, _WAYS[kind]) for kind in kinds]
 
 
 def default(graphs: Sequence[Graph]) -> Built:
-    return _of([(graph, graph.default) for graph in graphs], {})
+    return _of([(graph, graph.default) for graph in graphs], {}, launch.STREAMS)
 
 
 def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices: Choices) -> Built:
-    """Compiles what is not there yet; raises variant.Refused or what the compiler raises."""
-    programs = {index: graph.default for index, graph in enumerate(graphs)}
+    """Compiles what is not there yet; raises variant.Refused or what the compiler raises. A step that is to be
+    replayed has yet to be recorded."""
+    launched = launch.STREAMS
+    ways: Dict[int, Dict[str, bool]] = {index: {} for index in range(len(graphs))}
     cuts: Dict[Tuple[int, str], set] = {}
     for number, option in choices:
         decision = decisions[number]
-        if decision.kind == space.CHOICE:
-            programs[decision.graph] = graphs[decision.graph].program(decision.options[option])
+        if decision.kind == space.LAUNCH:
+            launched = decision.options[option]
+        elif decision.kind == space.CHOICE:
+            ways[decision.graph]["eager"] = True
+        elif decision.kind == space.PADDING:
+            ways[decision.graph]["padded"] = True
         else:
             cuts.setdefault((decision.graph, decision.direction), set()).add(decision.cut)
-    return _of([(graphs[i], p) for i, p in programs.items()],
-               {key: frozenset(pairs) for key, pairs in cuts.items()})
+    as_graphs = launched == launch.GRAPHS
+    programs = [(graph, graph.program(Way(graphs=as_graphs, **ways[index]))) for index, graph in enumerate(graphs)]
+    return _of(programs, {key: frozenset(pairs) for key, pairs in cuts.items()}, launched)
 
 
-def _of(programs: List[Tuple[Graph, Program]], cuts: Dict[Tuple[int, str], frozenset]) -> Built:
+def _of(programs: List[Tuple[Graph, Program]], cuts: Dict[Tuple[int, str], frozenset], launched: str) -> Built:
     variants = []
     for index, (_, program) in enumerate(programs):
         for name, direction in program.directions.items():
             recipe = space.recipe_for(direction, cuts.get((index, name), frozenset()))
             variants.append((direction, direction.variant(recipe)))
-    return Built(tuple(programs), tuple(variants))
+    return Built(tuple(programs), tuple(variants), launched)

@@ -64,6 +64,34 @@ def copy_of(value: Any) -> Any:
     return made.copy_(value.detach())
 
 
+def kept(inputs: Sequence[Any]) -> Sequence[Any]:
+    """For a probe at a later step's begin. Parameters are shared, the rest is copied: it may be
+    written to until then, and would keep the step's whole graph alive."""
+    import torch
+
+    return [copy_of(value).requires_grad_(value.requires_grad)
+            if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) else value
+            for value in inputs]
+
+
+class Sampling:
+    """How often inputs are copied for probes: at each step while plans are tried, seldom once one has settled."""
+
+    _ASK_EVERY = 64  # wishes between two questions to the session
+    _SELDOM = 16
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._settled = False
+
+    def wanted(self, session: Any) -> bool:
+        self._count += 1
+        if self._count % self._ASK_EVERY == 0:
+            picture = session.status()
+            self._settled = picture.settled or picture.mode == "observe" or picture.state == "off"
+        return not self._settled or self._count % self._SELDOM == 0
+
+
 def _gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any], emit: Emit) -> None:
     import torch
 
@@ -120,6 +148,3 @@ def _random_state_kept(inputs: Sequence[Any]) -> Iterator[None]:
     devices = sorted({v.device.index for v in inputs if isinstance(v, torch.Tensor) and v.is_cuda})
     with torch.random.fork_rng(devices=devices):
         yield
-
-
-

@@ -6,47 +6,57 @@ may keep different tensors between forward and backward, so a step runs one of t
 
 import contextlib
 import copy
+import dataclasses
 import functools
-from typing import Any, Callable, Dict, Sequence, Tuple
+from typing import Any, Callable, Dict, Sequence
 
 from .direction import BACKWARD, FORWARD, Direction
 from .variant import Source
 
-Settings = Tuple[Tuple[str, Any], ...]  # of torch._inductor.config, sorted by name
+Settings = Dict[str, Any]  # of torch._inductor.config
+
+EAGER, GRAPHS = "eager", "graphs"  # of Program.launched
 
 
-COMPILED, EAGER, GRAPHS, PADDED, PADDED_GRAPHS = "compiled", "eager", "graphs", "padded", "padded graphs"
-_AS_GRAPHS = ("triton.cudagraphs", True)
-_PADDED = ("force_shape_pad", True)
-SETTINGS: Dict[str, Settings] = {COMPILED: (), GRAPHS: (_AS_GRAPHS,), PADDED: (_PADDED,),
-                                 PADDED_GRAPHS: (_PADDED, _AS_GRAPHS)}
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """What tells programs of one graph apart. `graphs`: through the compiler's CUDA graphs, which the launch of the
+    step asks for."""
+
+    eager: bool = False
+    padded: bool = False
+    graphs: bool = False
+
+    def settings(self) -> Settings:
+        settings: Settings = {}
+        if self.padded:
+            settings["force_shape_pad"] = True
+        if self.graphs:
+            settings["triton.cudagraphs"] = True
+        return settings
+
+    def plain(self) -> "Way":
+        """The same program without what means nothing for operations that are not compiled."""
+        return Way(eager=True) if self.eager else self
 
 
 class Program:
     """`call(*inputs)` runs it. `directions` is empty where nothing of it was compiled. `launched`:
     what its generated code does not tell of how it runs."""
 
-    def __init__(self, name: str, call: Callable[..., Any], directions: Dict[str, Direction]) -> None:
-        self.name = name
+    def __init__(self, call: Callable[..., Any], directions: Dict[str, Direction], launched: str = "") -> None:
         self.call = call
         self.directions = directions
-        self.launched = EAGER if name == EAGER else GRAPHS if name in (GRAPHS, PADDED_GRAPHS) else ""
+        self.launched = launched
 
 
 def eager(module: Any) -> Program:
     """The captured operations one by one. `module` is not changed."""
-    return Program(EAGER, module.forward, {})
+    return Program(module.forward, {}, EAGER)
 
 
-def names_for(device: str) -> Tuple[str, ...]:
-    """The programs that a graph on this type of device can run as, the default first."""
-    if device == "cuda":
-        return (COMPILED, GRAPHS, PADDED, PADDED_GRAPHS, EAGER)
-    return (COMPILED, EAGER)
-
-
-def compiled(name: str, module: Any, inputs: Sequence[Any], context: Any = None) -> Program:
-    """Compiles a copy of `module` under SETTINGS[name]. `context`: the tracing context of the
+def compiled(way: Way, module: Any, inputs: Sequence[Any], context: Any = None) -> Program:
+    """Compiles a copy of `module` that way. `context`: the tracing context of the
     capture, for a compile that comes later; the capture itself gives none. Raises what the compiler
     raises."""
     import torch._functorch.config as functorch_config
@@ -61,10 +71,10 @@ def compiled(name: str, module: Any, inputs: Sequence[Any], context: Any = None)
         if context is not None:
             stack.enter_context(_afresh(context))
         call = compile_fx(copy.deepcopy(module), inputs, inner_compile=functools.partial(_inner, directions),
-                          config_patches=dict(SETTINGS[name]) or None)
-    if SETTINGS[name] and _AS_GRAPHS in SETTINGS[name]:
-        call = _copied(call)
-    return Program(name, call, directions)
+                          config_patches=way.settings() or None)
+    if way.graphs:
+        return Program(_copied(call), directions, GRAPHS)
+    return Program(call, directions)
 
 
 def _inner(directions: Dict[str, Direction], module: Any, inputs: Sequence[Any], **arguments: Any) -> Any:
@@ -92,7 +102,6 @@ def _copied(call: Callable[..., Any]) -> Callable[..., Any]:
     import torch
 
     def run(*inputs: Any) -> Any:
-        torch.compiler.cudagraph_mark_step_begin()
         results = call(*inputs)
         return type(results)(value.clone() if isinstance(value, torch.Tensor) else value for value in results)
 

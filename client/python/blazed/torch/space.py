@@ -16,11 +16,16 @@ from .recipe import Recipe
 MOST_DECISIONS = 160  # of a step; the rest would only lengthen the search
 _NAME_BYTES = 96
 BOUNDARY, CHOICE = "boundary", "choice"
+LAUNCH = "launch"  # of the whole step; launch.py
+PADDING = "padding"  # of one graph
+WHOLE = -1  # in place of a graph
+HEAVIEST = 1 << 62
+_WORDS = {CHOICE: "runs as", PADDING: "pads its shapes as"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Decision:
-    """`options[0]` is the framework's own way. `graph`: index into the workload's graphs."""
+    """`options[0]` is the framework's own way. `graph`: index into the workload's graphs, or WHOLE."""
 
     id: bytes
     name: str
@@ -34,15 +39,15 @@ class Decision:
     cut: Tuple[bytes, bytes] = (b"", b"")  # classes of the two operations
 
 
-def decisions_of(graphs: Sequence[Graph], programs: Sequence[str]) -> Tuple[Decision, ...]:
-    """`programs`: by which a graph can run, the default first. In an order that depends on the
-    graphs alone."""
+def decisions_of(graphs: Sequence[Graph], ways: Sequence[Tuple[str, Sequence[str]]]) -> Tuple[Decision, ...]:
+    """`ways`: kinds of decisions on how a graph runs and their options, the default first. In an order that depends
+    on the graphs alone."""
     found: List[Decision] = []
     for index, graph in enumerate(graphs):
         fingerprint = graph.fingerprint()
-        if len(programs) > 1:
-            found.append(Decision(identity.digest("program", *programs, fingerprint), f"graph {index} runs as",
-                                  CHOICE, tuple(programs), index, 1, True, 1 << 62))
+        for kind, options in ways:
+            found.append(Decision(identity.digest(kind, *options, fingerprint), f"graph {index} {_WORDS[kind]}",
+                                  kind, tuple(options), index, 1, True, HEAVIEST))
         for direction in graph.default.directions.values():
             found += _boundaries(index, fingerprint, direction)
     found.sort(key=lambda d: (-d.weight, d.graph, d.id))

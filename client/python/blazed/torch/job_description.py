@@ -1,0 +1,45 @@
+"""A job in the words of the session: its graphs, and the decisions of its step."""
+from typing import Any, List, Optional, Sequence
+
+from .. import describe as words
+from ..enums import DecisionKind, Regime
+from . import launch, plan, recorder, space, support
+from .graph import Graph
+from .train_step import TrainStep
+
+
+def decisions_of(graphs: Sequence[Graph], device: str, step: Optional[TrainStep]) -> List[space.Decision]:
+    """How the step is launched, then those of the graphs."""
+    whole = step is not None and step.offers_whole_step(recorder.for_device(device))
+    found = [launch.decision(launch.options(device, bool(graphs), whole))]
+    return [*filter(None, found), *space.decisions_of(graphs, plan.ways_for(device))]
+
+
+def describe(session: Any, graphs: Sequence[Graph], decisions: Sequence[space.Decision], step: Optional[TrainStep],
+             step_ns: int) -> None:
+    """A step without a captured graph is described as one by what train_step knows of it."""
+    told = [words.Graph(graph.fingerprint(), f"graph{graph.number}", graph.nodes(), Regime.TRAINING)
+            for graph in graphs]
+    if not told:
+        told = [words.Graph(step.fingerprint(), "step", 1, Regime.TRAINING)]
+    for graph in told:
+        session.describe_graph(graph)
+    session.describe_workload(words.Workload(
+        support.workload_name(), [graph.fingerprint for graph in told],
+        [_described(decision, len(graphs)) for decision in decisions], plan.default(graphs).signature(),
+        default_step_ns=step_ns, default_build_ns=_build_ns(graphs)))
+
+
+def _build_ns(graphs: Sequence[Graph]) -> int:
+    """What compiling one direction takes here; most plans change one. A result from the compiler's
+    cache came sooner than a new plan's will."""
+    took = [d.default.build_ns for graph in graphs for d in graph.default.directions.values()]
+    return max(took, default=0)
+
+
+def _described(decision: space.Decision, graphs: int) -> words.Decision:
+    # How the only graph of a step runs is how the step runs.
+    whole = decision.kind == space.LAUNCH or (decision.kind != space.BOUNDARY and graphs == 1)
+    kind = DecisionKind.BOUNDARY if decision.kind == space.BOUNDARY else DecisionKind.CHOICE
+    return words.Decision(decision.id, decision.name, decision.options, kind, 0 if whole else decision.graph + 1,
+                          decision.sites, decision.reorders_sums)

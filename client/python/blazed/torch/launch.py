@@ -1,0 +1,40 @@
+"""How a whole step is handed to the device: one decision for all graphs of a step.
+
+`streams` hands over each kernel as the framework does. `graphs` runs each compiled graph through the compiler's own
+CUDA graphs. `whole_step` replays forward, backward and optimiser as one recording; only a job that hands its step to
+blazed.torch.train_step can have it, since a compiler never sees the optimiser. Under it the compiled graphs hold no
+CUDA graphs of their own.
+"""
+from typing import Optional, Sequence
+
+from . import identity, space
+
+STREAMS, GRAPHS, WHOLE_STEP = "streams", "graphs", "whole_step"
+
+
+def options(device: str, compiled: bool, whole_step: bool) -> Sequence[str]:
+    """By which a step can be launched here, the framework's own first. `compiled`: it has graphs of this backend;
+    `whole_step`: train_step found that it may be replayed."""
+    offered = [STREAMS]
+    if device == "cuda" and compiled:
+        offered.append(GRAPHS)
+    if whole_step:
+        offered.append(WHOLE_STEP)
+    return offered
+
+
+def decision(offered: Sequence[str]) -> Optional[space.Decision]:
+    """None where there is nothing to choose. Its identity holds the options: a job that could not be replayed is
+    another one."""
+    if len(offered) < 2:
+        return None
+    return space.Decision(identity.digest("launch", *offered), "the step is launched as", space.LAUNCH,
+                          tuple(offered), space.WHOLE, 1, False, space.HEAVIEST)
+
+
+def mark_step() -> None:
+    """Tells the compiler's CUDA graphs that what an earlier step left may be overwritten. Once a step, not once a graph:
+    a graph's backward pass may still be to come when the next graph is called."""
+    import torch
+
+    torch.compiler.cudagraph_mark_step_begin()
