@@ -97,6 +97,41 @@ class Switching(unittest.TestCase):
         self.compiled = torch.compile(self.module, dynamic=False)
         self.assertEqual(losses, support.train(STEPS, self.compiled, self.module, each))
 
+    def test_a_step_that_is_handed_over_is_one_step_of_its_graphs(self):
+        def job(wrapped, backend):
+            torch.manual_seed(0)
+            model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.LayerNorm(8), torch.nn.Linear(8, 3))
+            net = torch.compile(model, dynamic=False, **backend)
+            optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+            def step(x, y):
+                optimiser.zero_grad()
+                for rows, labels in zip(x.chunk(2), y.chunk(2)):
+                    loss = torch.nn.functional.cross_entropy(net(rows), labels)
+                    loss.backward()
+                optimiser.step()
+                return loss
+
+            run = wrapped(step)
+            x, y = torch.randn(8, 6), torch.arange(8) % 3
+            return [run(x + number, y).item() for number in range(STEPS)]
+
+        def script(session):
+            if session.step == 2:
+                cut = next(d for d, decision in enumerate(session.workload.decisions) if decision.options[1] == "cut")
+                self.handle = session.build((cut, 1))
+                self.assertEqual(session.probe(self.handle), session.probe(0))
+            return self.handle if session.step % 2 else 0
+
+        self.handle = 0
+        with support.scripted(script) as made:
+            losses = job(blazed.torch.train_step, {"backend": blazed.torch.backend})
+            self.assertEqual((blazed.torch.current_job().why_not, len(made)), ("", 1))
+            self.assertIn("NVIDIA", blazed.torch.current_job().why_no_whole_step())
+        self.assertEqual(set(made[0].flags), {0})
+        torch._dynamo.reset()
+        self.assertEqual(losses, job(lambda step: step, {}))
+
     def test_a_failed_build_is_one_sentence(self):
         def script(session):
             if session.step == 1:

@@ -25,7 +25,10 @@ class OperationRecorder:
     def free_bytes(self):
         return self.free
 
-    def record(self, run):
+    def records_on(self, device):
+        return device.type == "cpu"
+
+    def record(self, run, generators):
         recording = Recording()
         try:
             with recording:
@@ -53,7 +56,8 @@ class Recording(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if function in _READS_BACK:
+        if function in _READS_BACK or (function is aten.index.Tensor and any(
+                index is not None and index.dtype is torch.bool for index in args[1])):
             raise RuntimeError("operation not permitted when stream is capturing")
         memory = {_memory(t) for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)} - {0}
         results = function(*args, **kwargs)

@@ -3,475 +3,180 @@ import unittest
 
 import support
 import torch
+import trainings
 from operation_recorder import OperationRecorder
 
 import blazed
 import blazed.torch
+from blazed.torch import step_probe
 
 STEPS = 500
+PROBED_EVERY = 100
 
 
-class Training:
-    """A small job. Tests change what they are about."""
+class Script:
+    """Builds the plan that replays, probes it now and then, and runs it from then on."""
 
-    def __init__(self, dropout=0.0, lr=0.05, **options):
-        torch.manual_seed(0)
-        self.model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(),
-                                         torch.nn.Dropout(dropout), torch.nn.Linear(8, 3))
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=lr, fused=True, **options)
+    def __init__(self):
+        self.handle, self.counts, self.refused = 0, [], ""
 
-    def loss(self, x, y):
-        return torch.nn.functional.cross_entropy(self.model(x), y)
-
-    def step(self, x, y):
-        self.optimiser.zero_grad()
-        loss = self.loss(x, y)
-        loss.backward()
-        self.optimiser.step()
-        return loss
-
-    def between(self, number):
-        """After each step."""
-
-    def state(self):
-        return [value.clone() for value in self.model.state_dict().values()]
-
-
-def run(training, step, steps=STEPS):
-    """Losses, as the job sees them, and the state at the end."""
-    torch.manual_seed(7)
-    data = torch.randn(16, 8, 6)
-    labels = torch.randint(0, 3, (16, 8))
-    losses = []
-    for number in range(steps):
-        losses.append(float(step(data[number % 16], labels[number % 16])))
-        training.between(number)
-    return losses, training.state()
-
-
-class Replayed(unittest.TestCase):
-    """`script` builds the plan that replays, probes it and runs it from then on."""
-
-    def setUp(self):
-        self.recorder = OperationRecorder()
-        self.counts, self.refused, self.job = [], "", None
-
-    def script(self, session):
+    def __call__(self, session):
         if session.step == 1:
-            self.handle = 0
-            (launch,) = [d for d, decision in enumerate(session.workload.decisions)
-                         if "whole_step" in decision.options] or [None]
-            if launch is not None:
-                try:
-                    self.handle = session.build((launch, session.workload.decisions[launch].options.index("whole_step")))
-                except blazed.BuildFailed as why:
-                    self.refused = why.sentence
-        if self.handle and session.step % 100 == 1:
+            for number, decision in enumerate(session.workload.decisions):
+                if "whole_step" in decision.options:
+                    self.build(session, number, decision.options.index("whole_step"))
+        if self.handle and session.step % PROBED_EVERY == 1:
             self.counts.append(int.from_bytes(session.probe(self.handle)["whole step"][1], "little", signed=True))
         return self.handle
 
-    def both(self, make, steps=STEPS):
-        """Runs the job without blazed, then with it; both must come to the same bits."""
-        training = make()
-        plain = run(training, training.step, steps)
+    def build(self, session, number, option):
+        try:
+            self.handle = session.build((number, option))
+        except blazed.BuildFailed as why:
+            self.refused = why.sentence
+
+
+class Job:
+    """One of trainings.ALL, without blazed and with it."""
+
+    def __init__(self, kind, recorder=None, steps=STEPS):
+        self.recorder, self.script = recorder or OperationRecorder(), Script()
+        training = kind()
+        self.plain = trainings.run(training, training.step, steps)
         with support.scripted(self.script, self.recorder) as made:
-            training = make()
-            ours = run(training, blazed.torch.train_step(training.step), steps)
-            self.job = blazed.torch.current_job()
+            training = kind()
+            self.ours = trainings.run(training, blazed.torch.train_step(training.step), steps)
+            self.why_not = blazed.torch.current_job().why_no_whole_step()
         self.flags = made[0].flags if made else []
-        self.assertEqual(ours[0], plain[0])
-        self.assertTrue(all(torch.equal(a, b) for a, b in zip(ours[1], plain[1])))
-        return training
-
-    def assert_replayed(self, most_others=40):
-        self.assertEqual((self.job.why_not, self.job.why_no_whole_step(), self.refused), ("", "", ""))
-        self.assertEqual(set(self.counts), {0})
-        replays = self.recorder.replays - 3 * len(self.counts)
-        self.assertGreater(replays, STEPS - most_others)
-        self.assertLessEqual(self.recorder.alive, 1)
-        others = sum(1 for flags in self.flags if flags)
-        self.assertLessEqual(len(self.flags) - others, replays)
-
-    # ---- replayed ----
-
-    def test_a_plain_step(self):
-        self.both(Training)
-        self.assert_replayed(20)
-        self.assertEqual(set(self.flags), {0})
-
-    def test_dropout_draws_the_same_masks(self):
-        self.both(lambda: Training(dropout=0.4))
-        self.assert_replayed(20)
-
-    def test_a_learning_rate_in_a_tensor_is_scheduled(self):
-        class Scheduled(Training):
-            def __init__(self):
-                super().__init__(lr=torch.tensor(0.05))
-                self.schedule = torch.optim.lr_scheduler.StepLR(self.optimiser, 3, 0.97)
-
-            def between(self, number):
-                self.schedule.step()
-
-        self.both(Scheduled)
-        self.assert_replayed(20)
-
-    def test_gradients_are_clipped(self):
-        class Clipped(Training):
-            def step(self, x, y):
-                self.optimiser.zero_grad()
-                loss = self.loss(x, y)
-                loss.backward()
-                norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 0.3)
-                self.optimiser.step()
-                return loss + 0 * norm
-
-        self.both(Clipped)
-        self.assert_replayed(20)
-
-    def test_a_mean_of_the_parameters_is_kept(self):
-        class Averaged(Training):
-            def __init__(self):
-                super().__init__()
-                self.mean = [p.detach().clone() for p in self.model.parameters()]
-
-            def step(self, x, y):
-                loss = super().step(x, y)
-                for mean, p in zip(self.mean, self.model.parameters()):
-                    mean.lerp_(p.detach(), 0.05)
-                return loss
-
-            def state(self):
-                return super().state() + [mean.clone() for mean in self.mean]
-
-        self.both(Averaged)
-        self.assert_replayed(20)
-
-    def test_gradients_are_added_up_inside_the_step(self):
-        class Micro(Training):
-            def step(self, x, y):
-                self.optimiser.zero_grad()
-                total = 0
-                for rows, labels in zip(x.chunk(2), y.chunk(2)):
-                    loss = self.loss(rows, labels) / 2
-                    loss.backward()
-                    total = total + loss.detach()
-                self.optimiser.step()
-                return total
-
-        self.both(Micro)
-        self.assert_replayed(20)
-
-    def test_losses_are_scaled(self):
-        class Scaled(Training):
-            def __init__(self):
-                super().__init__()
-                self.scaler = torch.amp.GradScaler("cpu", init_scale=64.0, growth_interval=20)
-
-            def step(self, x, y):
-                self.optimiser.zero_grad()
-                loss = self.loss(x, y)
-                self.scaler.scale(loss).backward()
-                self.scaler.step(self.optimiser)
-                self.scaler.update()
-                return loss
-
-            def state(self):
-                return super().state() + [self.scaler._scale.clone(), self.scaler._growth_tracker.clone()]
-
-        self.both(Scaled)
-        self.assert_replayed(20)
-
-    def test_gradients_are_left_to_the_script(self):
-        for none in (True, False):
-            class Left(Training):
-                def step(self, x, y):
-                    loss = self.loss(x, y)
-                    loss.backward()
-                    self.optimiser.step()
-                    return loss
-
-                def between(self, number):
-                    self.norms = getattr(self, "norms", []) + [
-                        float(sum(p.grad.square().sum() for p in self.model.parameters()))]
-                    self.optimiser.zero_grad(set_to_none=none)
-
-                def state(self):
-                    return super().state() + [torch.tensor(self.norms)]
-
-            with self.subTest(set_to_none=none):
-                self.setUp()
-                self.both(Left)
-                self.assert_replayed(20)
-
-    def test_evaluation_between_steps(self):
-        class Evaluated(Training):
-            def between(self, number):
-                if number % 50 == 10:
-                    self.model.eval()
-                    with torch.no_grad():
-                        self.model(torch.ones(2, 6))
-                    self.model.train()
-
-        self.both(Evaluated)
-        self.assert_replayed(20)
-
-    def test_frozen_in_eval_mode_for_a_while(self):
-        class Frozen(Training):
-            def between(self, number):
-                if number in (100, 200):
-                    self.model.train(number == 200)
-
-        self.both(Frozen)
-        self.assert_replayed()
-        self.assertEqual(len(self.recorder.recordings), 3)
-
-    def test_a_checkpoint_is_loaded(self):
-        class Resumed(Training):
-            def between(self, number):
-                import copy
-                if number == 100:
-                    self.saved = copy.deepcopy((self.model.state_dict(), self.optimiser.state_dict()))
-                if number == 200:
-                    self.model.load_state_dict(self.saved[0])
-                    self.optimiser.load_state_dict(self.saved[1])
-                if number == 300:
-                    self.model.load_state_dict(self.saved[0], assign=True)
-
-        self.both(Resumed)
-        self.assert_replayed()
-        self.assertGreater(len(self.recorder.recordings), 1)
-
-    def test_a_learning_rate_that_drops_now_and_then(self):
-        class Dropping(Training):
-            def between(self, number):
-                if number % 150 == 60:
-                    self.optimiser.param_groups[0]["lr"] *= 0.5
-
-        self.both(Dropping)
-        self.assert_replayed()
-        self.assertEqual(len(self.recorder.recordings), 4)
-        self.assertGreater(sum(1 for flags in self.flags if flags), 20, "steps that were not replayed are no samples")
-
-    def test_a_hook_comes_and_goes(self):
-        class Hooked(Training):
-            def between(self, number):
-                if number == 100:
-                    self.hook = self.model[0].register_forward_hook(lambda module, x, out: out * 0.5)
-                if number == 200:
-                    self.hook.remove()
-                if number == 300:
-                    self.hook = self.model[4].weight.register_hook(lambda gradient: gradient * 2)
-
-        self.both(Hooked)
-        self.assert_replayed()
-        self.assertEqual(len(self.recorder.recordings), 4)
-
-    def test_another_batch_size_now_and_then(self):
-        class Ragged(Training):
-            pass
-
-        training, plain = Ragged(), Ragged()
-        step = None
-        torch.manual_seed(3)
-        batches = [(torch.randn(8 if i % 10 else 5, 6), None) for i in range(100)]
-        batches = [(x, torch.randint(0, 3, (len(x),))) for x, _ in batches]
-        wanted = [float(plain.step(x, y)) for x, y in batches[1:]]
-        with support.scripted(self.script, self.recorder) as made:
-            step = blazed.torch.train_step(training.step)
-            self.assertEqual([float(step(x, y)) for x, y in batches[1:]], wanted)
-        flagged = sum(1 for flags in made[0].flags if flags) if made else 0
-        self.assertGreater(flagged, 3)
-
-    # ---- not replayed ----
-
-    def assert_not_offered(self, reason):
-        self.assertRegex(self.job.why_no_whole_step(), reason)
-        self.assertEqual(self.recorder.recordings, [])
-
-    def assert_refused(self, reason):
-        self.assertRegex(self.refused, reason)
-        self.assertEqual(self.recorder.recordings, [])
-        self.assertEqual(set(self.flags), {0})
-
-    def test_a_learning_rate_that_always_changes_is_named(self):
-        class Scheduled(Training):
-            def __init__(self):
-                super().__init__()
-                self.schedule = torch.optim.lr_scheduler.ExponentialLR(self.optimiser, 0.999)
-
-            def between(self, number):
-                self.schedule.step()
-
-        self.both(Scheduled)
-        self.assert_not_offered("^lr is a Python number that changes from step to step; give a tensor lr and cap")
-
-    def test_a_counter_of_the_script_is_named(self):
-        class Counted(Training):
-            calls = 0
-
-            def __init__(self):
-                super().__init__()
-                self.calls = 0
-
-            def step(self, x, y):
-                self.calls += 1
-                return super().step(x * (1.0 + 0.001 * self.calls), y)
-
-            def state(self):
-                return super().state() + [torch.tensor(self.calls)]
-
-        self.both(Counted)
-        self.assert_not_offered("calls changes from step to step")
-
-    def test_gradients_added_up_over_calls(self):
-        class Accumulated(Training):
-            def __init__(self):
-                super().__init__()
-                self.calls = 0
-
-            def step(self, x, y):
-                self.calls += 1
-                loss = self.loss(x, y)
-                loss.backward()
-                if self.calls % 4 == 0:
-                    self.optimiser.step()
-                    self.optimiser.zero_grad()
-                return loss
-
-        self.both(Accumulated)
-        self.assert_not_offered("the optimiser does not step in every call|calls changes")
-
-    def test_a_batch_from_an_iterator(self):
-        class Fed(Training):
-            def __init__(self):
-                super().__init__()
-                self.batches = iter([(torch.randn(8, 6), torch.randint(0, 3, (8,))) for _ in range(STEPS)])
-
-            def step(self, x, y):
-                return super().step(*next(self.batches))
-
-        self.both(Fed)
-        self.assert_not_offered("batches, which a replay would not")
-
-    def test_a_tensor_that_nothing_names(self):
-        class Hidden(Training):
-            def __init__(self):
-                super().__init__()
-                hidden = torch.zeros(3)
-
-                def hook(module, x, out):
-                    hidden.add_(out.detach().mean())
-
-                self.model[0].register_forward_hook(hook)
-                self.hidden = hidden
-
-            def state(self):
-                return super().state() + [self.hidden.clone()]
-
-        self.both(Hidden)
-        self.assert_not_offered("writes to a tensor of shape")
-
-    def test_a_value_that_is_read_back(self):
-        class Read(Training):
-            def step(self, x, y):
-                loss = super().step(x, y)
-                if loss.item() > 1e6:
-                    raise RuntimeError("it diverged")
-                return loss
-
-        self.both(Read)
-        self.assert_refused(r"such as \.item\(\)")
-
-    def test_a_value_that_is_read_back_and_kept(self):
-        class Read(Training):
-            def step(self, x, y):
-                loss = super().step(x, y)
-                self.last = loss.item()
-                return loss
-
-        self.both(Read)
-        self.assert_not_offered("last changes")
-
-    def test_an_optimiser_that_counts_on_the_host(self):
-        class OnHost(Training):
-            def __init__(self):
-                super().__init__()
-                self.optimiser = torch.optim.Adam(self.model.parameters(), lr=0.01, foreach=False)
-
-        self.both(OnHost)
-        self.assert_refused("cannot be recorded")
-
-    def test_no_optimiser_is_found(self):
-        holder = {}
-
-        class Far(Training):
-            def step(self, x, y):
-                return holder_of(self).step_of(x, y)
-
-        def holder_of(training):
-            holder.setdefault("it", Training())
-            return _Opaque(holder["it"])
-
-        class _Opaque:
-            __slots__ = ("_Opaque__training",)
-
-            def __init__(self, training):
-                self.__training = training
-
-            def step_of(self, x, y):
-                return Training.step(self.__training, x, y)
-
-        plain = run(Training(), Training().step, 1)
-        self.assertTrue(plain)
-        with support.scripted(self.script, self.recorder):
-            training = Far()
-            run(training, blazed.torch.train_step(training.step), 40)
-            self.assertRegex(blazed.torch.current_job().why_no_whole_step(), "found")
-
-    def test_no_room_for_the_probe(self):
-        self.recorder.free = 1000
-        self.both(Training)
-        self.assert_refused("^no room for the probe of a whole step")
-
-
-class Planted(unittest.TestCase):
+
+    def replays(self):
+        """Of the job's own steps."""
+        made_anew = len(self.recorder.recordings) - 1  # each is checked by three replays
+        return self.recorder.replays - 3 * (len(self.script.counts) + made_anew)
+
+
+class WholeStep(unittest.TestCase):
+    def assert_same(self, job):
+        self.assertEqual(job.ours[0], job.plain[0])
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(job.ours[1], job.plain[1])))
+
+    def test_jobs_come_to_the_same_bits(self):
+        for kind in trainings.ALL:
+            with self.subTest(kind.__name__):
+                job = Job(kind)
+                self.assert_same(job)
+                getattr(self, "check_" + kind.expected.replace(" ", "_"))(kind, job)
+
+    def check_replayed(self, kind, job):
+        self.assertEqual((job.why_not, job.script.refused), ("", ""))
+        self.assertEqual(set(job.script.counts), {0})
+        self.assertGreater(job.replays(), STEPS - kind.most_others)
+        self.assertEqual(len(job.recorder.recordings), kind.recordings)
+        self.assertLessEqual(job.recorder.alive, 1)
+        # What was not replayed is no sample of the plan.
+        self.assertEqual(sum(1 for flags in job.flags if not flags), job.replays())
+
+    def check_not_offered(self, kind, job):
+        self.assertRegex(job.why_not, kind.reason)
+        self.assertEqual(job.recorder.recordings, [])
+
+    def check_refused(self, kind, job):
+        self.assertRegex(job.script.refused, kind.reason)
+        self.assertEqual(job.recorder.recordings, [])
+        self.assertEqual(set(job.flags), {0})
+
+    def test_without_room_for_the_probe_nothing_is_recorded(self):
+        job = Job(trainings.Training, OperationRecorder(free_bytes=1000), steps=40)
+        self.assert_same(job)
+        self.assertRegex(job.script.refused, "^no room for the probe of a whole step")
+
+    def test_named_modules_and_optimisers_stand_for_those_that_would_be_found(self):
+        class Opaque:
+            __slots__ = ("call",)
+
+        training, opaque = trainings.Training(), Opaque()
+        opaque.call = training.step
+
+        def step(x, y):
+            return opaque.call(x, y)
+
+        for named, reason in (({}, "no module was found"), ({"modules": [training.model]}, "no optimiser was found"),
+                              ({"modules": [training.model], "optimisers": [training.optimiser]}, "^$")):
+            with support.scripted(Script(), OperationRecorder()):
+                trainings.run(training, blazed.torch.train_step(step, **named), 30)
+                self.assertRegex(blazed.torch.current_job().why_no_whole_step(), reason)
+
+    def test_on_the_cpu_it_is_not_offered(self):
+        with support.scripted(Script(), None) as made:
+            training = trainings.Training()
+            trainings.run(training, blazed.torch.train_step(training.step), 30)
+            self.assertRegex(blazed.torch.current_job().why_not, "NVIDIA GPUs alone")
+        self.assertEqual(made, [])
+
+    def test_a_step_that_raises_is_begun_anew(self):
+        training, calls = trainings.Training(), []
+
+        def step(x, y):
+            if len(calls) == 20:
+                calls.append(None)
+                raise KeyError("the script's own")
+            return training.step(x, y)
+
+        with support.scripted(Script(), None):
+            wrapped = blazed.torch.train_step(step)
+            for number in range(30):
+                calls.append(number)
+                if len(calls) == 20:
+                    with self.assertRaisesRegex(KeyError, "the script's own"):
+                        wrapped(*training.batch(number))
+                else:
+                    wrapped(*training.batch(number))
+
+    def test_results_come_detached(self):
+        training = trainings.Training()
+        with support.scripted(Script(), None):
+            step = blazed.torch.train_step(lambda x, y: {"loss": training.step(x, y), "rows": len(x)})
+            result = step(*training.batch(0))
+        self.assertFalse(result["loss"].requires_grad)
+        self.assertEqual(result["rows"], 8)
+
+
+class Probed(unittest.TestCase):
     """Values that go stale behind the watch's back are found by the probe."""
 
-    def count(self, training):
-        recorder = OperationRecorder()
-        found = []
-
-        def script(session):
-            if session.step == 1:
-                found.append(session.probe(session.build((0, 1)))["whole step"][1])
-            return 0
-
-        with support.scripted(script, recorder):
-            step = blazed.torch.train_step(training.step)
-            run(training, step, 30)
-            self.assertEqual(blazed.torch.current_job().why_no_whole_step(), "")
-        return int.from_bytes(found[0], "little")
-
-    def test_a_learning_rate_that_only_a_hidden_hand_moves(self):
-        steps = [0]  # out of reach: only a closure of a hook sees it
-
-        class Stale(Training):
-            def __init__(self):
-                super().__init__()
-                optimiser = self.optimiser
-
-                def move(*_):
-                    steps[0] += 1
-                    with torch.no_grad():  # after twenty looks that saw nothing
-                        optimiser.param_groups[0]["lr"] = 0.05 * (0.5 if steps[0] > 11 and steps[0] % 2 else 1.0)
-
-                optimiser.register_step_pre_hook(move)
-                optimiser.register_step_post_hook(lambda *_: optimiser.param_groups[0].update(lr=0.05))
-
-        self.assertGreater(self.count(Stale()), 0)
+    def count(self, training, steps=16):
+        script, recorder = Script(), OperationRecorder()
+        with support.scripted(script, recorder) as made:
+            trainings.run(training, blazed.torch.train_step(training.step), steps)
+        self.assertEqual((script.refused, len(made)), ("", 1))
+        return script.counts[0]
 
     def test_a_sound_step_shows_nothing(self):
-        self.assertEqual(self.count(Training(dropout=0.3)), 0)
+        self.assertEqual(self.count(trainings.Dropout()), 0)
+
+    def test_distances(self):
+        inf, nan = float("inf"), float("nan")
+        for a, b, apart in (([1.0, inf, nan], [1.0, inf, nan], 0.0), ([1.0, nan], [1.0, 2.0], inf),
+                            ([1.0, inf], [1.0, -inf], inf), ([1.0, 2.0], [1.0, 2.5], 0.5), ([], [], 0.0)):
+            for dtype in (torch.float32, torch.bfloat16, torch.float64):
+                self.assertEqual(step_probe._distance(torch.tensor(a, dtype=dtype), torch.tensor(b, dtype=dtype)), apart)
+        self.assertEqual(step_probe._distance(torch.tensor([2**62]), torch.tensor([2**62 + 1])), 1.0)
+
+    def test_a_learning_rate_that_moves_inside_the_step_and_is_back_at_its_end(self):
+        class Stale(trainings.Training):
+            def __init__(self):
+                super().__init__()
+                self.lowered = torch.zeros((), dtype=torch.int64)  # a count that no look at values sees
+
+            def step(self, x, y):
+                self.lowered += 1
+                group = self.optimiser.param_groups[0]
+                group["lr"] = 0.05 / float(self.lowered.numpy())
+                loss = super().step(x, y)
+                group["lr"] = 0.05
+                return loss
+
+        self.assertGreater(self.count(Stale()), 0)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Values of Python that a step may read, in rows that are fetched in one call each."""
+import functools
 import operator
 from typing import Any, Callable, List, Sequence, Tuple
 
 from . import reach
 from .step_state import StepState, contents
+
+_MOST_ELEMENTS = 256  # of a container whose elements are compared; longer ones by their length
 
 
 class Row:
@@ -35,9 +38,15 @@ def rows_of(state: StepState) -> List[Row]:
             rows.append(Row((place.name,), *place.getter()))
     for place in state.found.held:
         if isinstance(place.read(), reach.CONTAINERS):
-            rows.append(Row((place.name,), lambda place: contents(place.read()), place))
-    rows += [Row((name,), contents, container) for name, container in state.found.loose]
+            look = contents if len(place.read()) <= _MOST_ELEMENTS else len
+            rows.append(Row((place.name,), functools.partial(_at, look), place))
+    rows += [Row((name,), contents if len(container) <= _MOST_ELEMENTS else len, container)
+             for name, container in state.found.loose]
     return [row for row in rows if row.names]
+
+
+def _at(look: Callable[[Any], Any], place: reach.Place) -> Any:
+    return look(place.read())
 
 
 def _of_fields(fields: Any, owner: str) -> Row:

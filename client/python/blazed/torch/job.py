@@ -44,6 +44,7 @@ class Job:
         self._steps: List[Tuple[Tuple[int, ...], int]] = []  # what the latest ones called, and their ns
         self._inputs: Dict[int, Sequence[Any]] = {}
         self._sampling = probe.Sampling()
+        self._profiling = support.profiler_question()
         self._forked = False
         self._thread = threading.get_ident()
 
@@ -93,7 +94,8 @@ class Job:
         """False where this call is none of the job's steps: another function's, or of another thread."""
         if self.step is None and self.host is None and self._mine():
             self.step = step
-            self._in_step = False  # of graphs that ran before
+            self._in_step = False  # graphs that ran before are none of its steps
+            self._steps.clear()
         if self.step is not step or self._aside or not self._mine():
             return False
         step.arguments = args, kwargs
@@ -146,7 +148,7 @@ class Job:
     def _end(self) -> None:
         self._in_step = False
         flags, self._flags = self._flags, 0
-        if support.profiling():
+        if self._profiling():
             flags |= StepFlag.PROFILER
         if self.host is not None:
             self.host.note_run()

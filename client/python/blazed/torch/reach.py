@@ -6,7 +6,9 @@ names stand in its code; functions of the script that it calls are looked at lik
 that it can be read and written again later.
 """
 import collections
+import enum
 import functools
+import itertools
 import operator
 import sys
 import types
@@ -17,14 +19,15 @@ _DEEPEST = 4  # attributes and elements in a row
 _LIBRARIES = {"torch", "numpy", "blazed", "triton", "builtins", *getattr(sys, "stdlib_module_names", ())} - {"__main__"}
 _SPEAKING = {"print", "input"}
 CONTAINERS = (list, dict, set, collections.deque)
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, enum.Enum)
 
 
 class Place:
-    """Where a value stands: an entry of a dictionary or a cell of a closure."""
+    """Where a value stands: an entry of a dictionary or a cell of a closure. `of_library`: in an object that is not
+    the script's own."""
 
-    def __init__(self, name: str, holder: Any, key: Any = None) -> None:
-        self.name, self.holder, self.key = name, holder, key
+    def __init__(self, name: str, holder: Any, key: Any = None, of_library: bool = False) -> None:
+        self.name, self.holder, self.key, self.of_library = name, holder, key, of_library
 
     def getter(self) -> Tuple[Callable[[Any], Any], Any]:
         """What fetches the value from what, in C; raises where there is nothing any more."""
@@ -76,7 +79,10 @@ def is_plain(value: Any) -> bool:
 
     if isinstance(value, tuple):
         return all(is_plain(part) for part in value)
-    return type(value) in _PLAIN or isinstance(value, (torch.dtype, torch.device))
+    if isinstance(value, (*_PLAIN, torch.dtype, torch.device)):
+        return True
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
 
 
 def of(function: Any, modules: Sequence[Any] = (), optimisers: Sequence[Any] = ()) -> Reach:
@@ -114,6 +120,8 @@ class _Walk:
     # ---- code ----
 
     def function(self, name: str, function: Any, depth: int = 0) -> None:
+        if depth > _DEEPEST:
+            return
         function = getattr(function, "_torchdynamo_orig_callable", function)
         if isinstance(function, functools.partial):
             self._elements(name, [function.func, *function.args, *function.keywords.values()], depth)
@@ -167,6 +175,9 @@ class _Walk:
     def _value(self, name: str, value: Any, depth: int, placed: bool = False) -> None:
         import torch
 
+        if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+            self.function(name, value, depth)
+            return
         if is_plain(value) or isinstance(value, torch.Tensor) or depth > _DEEPEST or not self._first(value):
             return
         if isinstance(value, torch.nn.Module):
@@ -186,8 +197,6 @@ class _Walk:
             self._elements(name, value, depth)
         elif isinstance(value, torch.utils.data.DataLoader) or hasattr(type(value), "__next__"):
             self.found.streams.append(name)
-        elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
-            self.function(name, value, depth)
         elif not isinstance(value, (type, types.BuiltinFunctionType)):
             self._object(name, value, depth)
 
@@ -208,12 +217,12 @@ class _Walk:
             if _of_a_library(type(value).__module__):
                 # What a library does with its own is not followed: all of it may be used.
                 for key in list(vars(value)):
-                    self._place(Place(f"{name}.{key}", vars(value), key), depth + 1)
+                    self._place(Place(f"{name}.{key}", vars(value), key, of_library=True), depth + 1)
             else:
                 self._objects.append((name, value, depth))
 
     def _elements(self, name: str, values: Iterable[Any], depth: int) -> None:
-        for value in list(values)[:_MOST]:
+        for value in list(itertools.islice(values, _MOST)):
             self._value(name, value, depth + 1)
 
     def _attributes(self, name: str, value: Any, depth: int) -> None:

@@ -4,7 +4,7 @@ A recording that fails must leave no trace: PyTorch leaves the allocator and the
 middle of one, and so every later draw of the job would fail. Here both are put right.
 """
 import contextlib
-from typing import Any, Callable, Iterator, List, Optional, Protocol
+from typing import Any, Callable, Iterator, List, Optional, Protocol, Sequence
 
 from ..log import logger
 
@@ -31,11 +31,15 @@ class Recorder(Protocol):
     def aside(self) -> Any:
         """A context in which runs prepare a recording."""
 
-    def record(self, run: Callable[[], Any]) -> Recording:
-        """Calls `run` once; its work on the device is recorded and need not have happened. Raises RecordingFailed."""
+    def record(self, run: Callable[[], Any], generators: Sequence[Any]) -> Recording:
+        """Calls `run` once; its work on the device is recorded and need not have happened. `generators`: which it may
+        draw from beside the device's own. Raises RecordingFailed."""
 
     def free_bytes(self) -> int:
         """What the device has left."""
+
+    def records_on(self, device: Any) -> bool:
+        """Whether it records what runs on this one."""
 
 
 class CudaRecorder:
@@ -64,12 +68,15 @@ class CudaRecorder:
         finally:
             current.wait_stream(self._stream)
 
-    def record(self, run: Callable[[], Any]) -> Recording:
+    def record(self, run: Callable[[], Any], generators: Sequence[Any]) -> Recording:
         import torch
 
         if self._alive == 0:
             self._pool = torch.cuda.graph_pool_handle()
         graph = torch.cuda.CUDAGraph()
+        for generator in generators:
+            if generator.device.type == "cuda":
+                graph.register_generator_state(generator)
         torch.clear_autocast_cache()
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
@@ -126,6 +133,11 @@ class CudaRecorder:
 
         free, _ = torch.cuda.mem_get_info()
         return int(free) + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+
+    def records_on(self, device: Any) -> bool:
+        import torch
+
+        return device.type == "cuda" and device.index == torch.cuda.current_device()
 
     def released(self) -> None:
         self._alive -= 1

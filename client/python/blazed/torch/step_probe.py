@@ -78,13 +78,18 @@ def _form(tensor: Any) -> Tuple[Any, ...]:
 
 
 def _distance(a: Any, b: Any) -> Any:
-    """The largest difference of two elements, as a tensor; infinite where one is no number and the other is."""
+    """The largest difference of two elements, as a tensor; infinite where one alone is no number. For integers 1 where
+    any two differ."""
     import torch
 
     if a.numel() == 0:
         return torch.zeros((), dtype=torch.float64, device=a.device)
     if a.is_complex():
         a, b = torch.view_as_real(a), torch.view_as_real(b)
-    same = (a == b) | (torch.isnan(a) & torch.isnan(b)) if a.is_floating_point() else a == b
-    apart = (a.double() - b.double()).abs().nan_to_num(nan=float("inf"), posinf=float("inf"))
-    return torch.where(same, torch.zeros_like(apart), apart).max()
+    if not a.is_floating_point():
+        return (a != b).any().double()
+    if a.element_size() < 4:
+        a, b = a.float(), b.float()
+    apart = (a - b).abs_().nan_to_num_(nan=float("inf"), posinf=float("inf"))
+    # Equal infinities and two that are no number lie at no distance.
+    return apart.masked_fill_((a == b) | (torch.isnan(a) & torch.isnan(b)), 0.0).max().double()

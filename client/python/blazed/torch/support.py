@@ -2,7 +2,7 @@
 import dataclasses
 import os
 import sys
-from typing import Any, Sequence, Tuple
+from typing import Any, Callable, Sequence, Tuple
 
 from ..options import Options
 from . import ranks, surroundings
@@ -52,10 +52,11 @@ def version() -> Tuple[int, int]:
     return int(major), int(minor)
 
 
-def profiling() -> bool:
+def profiler_question() -> Callable[[], bool]:
+    """What says whether a profiler is active; it is asked in every step."""
     import torch
 
-    return bool(torch.autograd._profiler_enabled())
+    return torch.autograd._profiler_enabled
 
 
 def workload_name() -> str:

@@ -18,6 +18,7 @@ from .whole_step import STILL_STEPS, WholeStep
 
 _MOST_STEPS_TO_WATCH = 4 * STILL_STEPS  # before the step is described as one that is not replayed
 _LOOKED_AT_CLOSELY = 2  # which step; by then the optimiser has its state
+_NO_ARGUMENTS: Any = ((), {})
 
 
 class TrainStep:
@@ -31,7 +32,7 @@ class TrainStep:
         self.whole: Optional[WholeStep] = None  # in force, where steps are to be replayed
         self.why_not_whole = ""
         self.recorder: Optional[Recorder] = None
-        self.arguments: Any = ((), {})  # of the coming step
+        self.arguments: Any = _NO_ARGUMENTS  # of the coming step
         self._given = tuple(modules), tuple(optimisers)
         self._job = job
         self._state: Optional[StepState] = None
@@ -43,13 +44,14 @@ class TrainStep:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         job = self._job()
         if not job.step_begins(self, args, kwargs):
-            return self.function(*args, **kwargs)
+            return detached(self.function(*args, **kwargs))
         try:
             result = self._run(job, args, kwargs)
         except BaseException:
             job.step_failed()
             raise
         job.step_ends(self)
+        self.arguments = _NO_ARGUMENTS  # or the batch would live until the next one
         return result
 
     def _run(self, job: Any, args: Any, kwargs: Any) -> Any:
@@ -143,6 +145,11 @@ class TrainStep:
             return "no module was found in what the step uses; name it: train_step(fn, modules=[...])"
         if not found.optimisers:
             return "no optimiser was found in what the step uses; name it: train_step(fn, optimisers=[...])"
+        devices = {p.device for p in self._state.trained()}
+        if len(devices) != 1:
+            return "the step trains on several devices"
+        if not recorder.records_on(*devices):
+            return "the step trains on another device than PyTorch's current one"
         if found.streams:
             return (f"the step uses {found.streams[0]}, which a replay would not: hand the batch to the step as an "
                     "argument, and keep input and output outside")

@@ -10,6 +10,8 @@ import itertools
 import operator
 from typing import Any, Iterable, List, Tuple
 
+from torch.utils.hooks import RemovableHandle
+
 from . import reach
 from .host_values import rows_of
 from .step_state import StepState
@@ -39,10 +41,11 @@ class Watch:
         self._flags = list(map(_REQUIRES_GRAD, self._trained))
         self._others = _others(state)
         self._held = self._holders()
+        self._placed = [(place, place.read()) for place in _placed(state)]
         self._mark_addresses()
         self._hooks = [held for owner in (*parts, *state.found.optimisers) for held in _hooks_of(owner)]
         self._hook_count = self._count_hooks()
-        self._handles = _handles_made()
+        self._handles = RemovableHandle.next_id
         self._modes = _modes()
 
     def changed(self) -> str:
@@ -57,7 +60,7 @@ class Watch:
             return next((row.differing(value) for row, value in zip(self._rows, self._values)
                          if row.fetch() != value), "a watched value")
         if not _same(self._holders(), self._held):
-            return "a parameter, a buffer or the optimiser's state, which is another object than before,"
+            return self._replaced()
         if not _lie_at(self._held, self._pointers, self._indices):
             return "the memory of a parameter or buffer"
         if not _same(_flat(self._below), self._inner):
@@ -65,15 +68,20 @@ class Watch:
         if list(map(_REQUIRES_GRAD, self._trained)) != self._flags:
             return "requires_grad of a parameter"
         # Making a hook counts up everywhere; taking one away shows where there were some.
-        if (self._hook_count or _handles_made() != self._handles) and self._count_hooks() != self._hook_count:
+        if (self._hook_count or RemovableHandle.next_id != self._handles) and self._count_hooks() != self._hook_count:
             return "the number of hooks"
-        self._handles = _handles_made()
+        self._handles = RemovableHandle.next_id
         return "" if _modes() == self._modes else "a mode of PyTorch, such as autocast or TF32,"
+
+    def _replaced(self) -> str:
+        return next((place.name for place, value in self._placed if place.read() is not value),
+                    "a parameter, a buffer or the optimiser's state")
 
     def _holders(self) -> List[Any]:
         rows: List[Iterable[Any]] = list(self._fields)
         for optimiser in self._state.found.optimisers:
             rows += [state.values() for state in optimiser.state.values()]
+            rows.append(optimiser.param_groups)  # loading a state makes others of them
             rows += [group["params"] for group in optimiser.param_groups]
         rows.append([get(holder) for get, holder in self._others])
         return _flat(rows)
@@ -81,7 +89,9 @@ class Watch:
     def _mark_addresses(self) -> None:
         import torch
 
-        self._indices = [index for index, value in enumerate(self._held) if isinstance(value, torch.Tensor)]
+        first = {id(value): index for index, value in reversed(list(enumerate(self._held)))
+                 if isinstance(value, torch.Tensor)}
+        self._indices = sorted(first.values())
         self._pointers = [value.data_ptr() if isinstance(value, torch.Tensor) else 0 for value in self._held]
 
     def _count_hooks(self) -> int:
@@ -90,7 +100,7 @@ class Watch:
 
 
 def _others(state: StepState) -> List[Tuple[Any, Any]]:
-    """Tensors of groups, places and containers, and where modules and optimisers are held: (getter, holder)."""
+    """Tensors of groups, places and containers, and where objects are held: (getter, holder)."""
     import torch
 
     found: List[Tuple[Any, Any]] = []
@@ -98,14 +108,23 @@ def _others(state: StepState) -> List[Tuple[Any, Any]]:
         for group in optimiser.param_groups:
             found += [(operator.itemgetter(key), group) for key, value in group.items()
                       if key != "params" and not reach.is_plain(value)]
-    found += [place.getter() for place in (*state.found.places, *state.found.held)
-              if isinstance(place.read(), (torch.Tensor, torch.nn.Module, torch.optim.Optimizer))]
+    found += [place.getter() for place in _placed(state)]
     for _, container in state.found.containers():
         if isinstance(container, (list, dict)):
             entries = container.items() if isinstance(container, dict) else enumerate(container)
             found += [(operator.itemgetter(key), container) for key, value in entries
                       if isinstance(value, torch.Tensor)]
     return found
+
+
+def _placed(state: StepState) -> List[reach.Place]:
+    """Of tensors and of the script's own objects. A library may put another object in the place of its own in every
+    step, and containers are compared by what they hold."""
+    import torch
+
+    return [place for place in state.found.places if isinstance(place.read(), torch.Tensor)] + [
+        place for place in state.found.held
+        if not place.of_library and not isinstance(place.read(), reach.CONTAINERS)]
 
 
 def _flat(rows: Iterable[Iterable[Any]]) -> List[Any]:
@@ -129,12 +148,6 @@ def _lie_at(tensors: List[Any], pointers: List[int], indices: List[int]) -> bool
 
 def _hooks_of(owner: Any) -> List[Any]:
     return [vars(owner)[name] for name in _HOOKS if isinstance(vars(owner).get(name), dict)]
-
-
-def _handles_made() -> int:
-    from torch.utils.hooks import RemovableHandle
-
-    return RemovableHandle.next_id
 
 
 def _modes() -> Tuple[Any, ...]:

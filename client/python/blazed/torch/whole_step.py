@@ -37,8 +37,8 @@ class WholeStep:
         self._results: Optional[StaticResults] = None
         self._gradients: Optional[step_gradients.StepGradients] = None
         self._watch: Optional[Watch] = None
-        self._made = 0
-        self._still = 0
+        self._made = self._still = 0
+        self._unfit = 0  # steps in a row that were other than the recorded one
 
     @property
     def replayed(self) -> bool:
@@ -50,13 +50,28 @@ class WholeStep:
     def ready(self, args: Tuple[Any, ...], kwargs: Any) -> bool:
         """Whether this step may be replayed; its arguments are then in place. May record anew, where what changed has
         held still since."""
-        if self._recording is None:
-            return self._again(args, kwargs)
-        changed = self._watch.changed()
-        if changed:
-            self._void(changed)
+        if self.given_up:
             return False
-        return self._gradients.fit() and self._inputs.copy_in(args, kwargs)
+        try:
+            return self._ready(args, kwargs)
+        except Exception as error:  # blazed never ends a job
+            self._give_up(error.sentence if isinstance(error, BuildFailed) else sentence_of(error))
+            return False
+
+    def _ready(self, args: Tuple[Any, ...], kwargs: Any) -> bool:
+        if self._recording is None and not self._again(args, kwargs):
+            return False
+        changed = self._watch.changed()
+        if not changed:
+            if self._gradients.fit() and self._inputs.copy_in(args, kwargs):
+                self._unfit = 0
+                return True
+            self._unfit += 1
+            if self._unfit < STILL_STEPS:
+                return False  # one of another size, as the last batch of an epoch
+            changed = "the form of the arguments"
+        self._void(changed)
+        return False
 
     def replay(self) -> Any:
         """After ready(). The results are the caller's."""
@@ -89,7 +104,7 @@ class WholeStep:
             raise BuildFailed(sentence_of(error), memory=memory) from error
         self._inputs = inputs
         self._made += 1
-        self._still = 0
+        self._still = self._unfit = 0
         self._watch = Watch(self.state)
 
     def _record(self, kept: snapshot.Snapshot, inputs: StaticInputs) -> None:
@@ -99,12 +114,14 @@ class WholeStep:
         with self._recorder.aside():
             self.function(*args, **kwargs)
             gradients = step_gradients.StepGradients(trained, before, step_gradients.now(trained))
-            for _ in range(_WARM_RUNS - 1):
+            for _ in range(_WARM_RUNS - 1):  # as the recording will find it: nothing is to be compiled there
+                gradients.prepare()
                 self.function(*args, **kwargs)
         kept.restore()
         gradients.prepare()
         results = []
-        self._recording = self._recorder.record(lambda: results.append(StaticResults(self.function(*args, **kwargs))))
+        self._recording = self._recorder.record(
+            lambda: results.append(StaticResults(self.function(*args, **kwargs))), self.state.found.generators)
         gradients.note_left()
         self._gradients, self._results = gradients, results[0]
 
@@ -129,8 +146,6 @@ class WholeStep:
         self._watch.note()
 
     def _again(self, args: Tuple[Any, ...], kwargs: Any) -> bool:
-        if self.given_up:
-            return False
         changed = self._watch.changed()
         if changed:
             self._still = 0
@@ -139,27 +154,25 @@ class WholeStep:
         self._still += 1
         if self._still < STILL_STEPS:
             return False
-        try:
-            self._give_up_where(self._made >= _MOST_RECORDINGS, "values that a recording froze change too often")
-            self.record(args, kwargs)
-            self._give_up_where(self.differing(args, kwargs) > 0, "a recording made anew computes something else")
-        except BuildFailed as why:
-            self.given_up = why.sentence
-            self.release()
-            logger.warning("the step is not replayed any more: %s", why.sentence)
-            return False
-        return self._inputs.copy_in(args, kwargs)
+        if self._made >= _MOST_RECORDINGS:
+            raise BuildFailed("values that a recording froze change too often")
+        self.record(args, kwargs)
+        if self.differing(args, kwargs):
+            raise BuildFailed("a recording that was made anew computes something else")
+        return True
 
-    @staticmethod
-    def _give_up_where(true: bool, sentence: str) -> None:
-        if true:
-            raise BuildFailed(sentence)
+    def _give_up(self, sentence: str) -> None:
+        self.given_up = sentence
+        self.release()
+        logger.warning("the step is not replayed any more: %s", sentence)
 
     # ---- the check ----
 
     def differing(self, args: Tuple[Any, ...], kwargs: Any) -> int:
         """How many results and parts of the state replays leave otherwise than the step itself does. Between steps;
         raises BuildFailed where there is no recording and none can be made, else what the step raises."""
+        if self.given_up:
+            raise BuildFailed(self.given_up)
         if not self.ready(args, kwargs):
             self.record(args, kwargs)
         kept = snapshot.Snapshot(self.state)
