@@ -17,14 +17,9 @@ class CudaHost(TorchHost):
 
         super().__init__(*arguments)
         self._ends: Deque[Any] = collections.deque(maxlen=_MOST_EVENTS)
-        self._latest = self._recorded(torch.cuda.Event(enable_timing=True))
+        self._latest = _recorded(torch.cuda.Event(enable_timing=True))
         self._next = torch.cuda.Event(enable_timing=True)
         self._clock_ns = 0  # at self._latest
-
-    @staticmethod
-    def _recorded(event: Any) -> Any:
-        event.record()
-        return event
 
     def note_run(self) -> None:
         import torch
@@ -32,7 +27,7 @@ class CudaHost(TorchHost):
         super().note_run()
         # Used events come round again: making one costs more than recording it.
         event = self._ends.popleft() if len(self._ends) == _MOST_EVENTS else torch.cuda.Event()
-        self._ends.append(self._recorded(event))
+        self._ends.append(_recorded(event))
 
     def drain(self) -> None:
         if self._ends:
@@ -54,6 +49,11 @@ class CudaHost(TorchHost):
         self._clock_ns += round(self._latest.elapsed_time(self._next) * 1e6)
         self._latest, self._next = self._next, self._latest
         return self._clock_ns
+
+
+def _recorded(event: Any) -> Any:
+    event.record()
+    return event
 
 
 def host_class(device: str) -> Type[TorchHost]:
