@@ -1,6 +1,8 @@
 """What a step's function reaches, what a look at it notices, and what a snapshot puts back."""
 import functools
 import random
+import subprocess
+import sys
 import unittest
 
 import support  # noqa: F401
@@ -183,6 +185,18 @@ class Arguments(unittest.TestCase):
                 StaticInputs((value,), {}, "cpu")
         with self.assertRaisesRegex(ValueError, "lies on cpu; move the batch to cuda"):
             StaticInputs((torch.ones(2),), {}, "cuda")
+
+
+class FailedRecordings(unittest.TestCase):
+    def test_what_may_not_be_destroyed_is_not_at_the_end_either(self):
+        program = ("from blazed.torch import recorder\n"
+                   "class Loud:\n"
+                   "    def __del__(self): print('destroyed')\n"
+                   "loud = Loud()\n"
+                   "{}")
+        for kept, said in (("", "destroyed\n"), ("recorder._keep_for_ever(loud)", "")):
+            ran = subprocess.run([sys.executable, "-c", program.format(kept)], capture_output=True, text=True, check=True)
+            self.assertEqual(ran.stdout, said)
 
 
 if __name__ == "__main__":

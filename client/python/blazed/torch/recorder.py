@@ -4,7 +4,8 @@ A recording that fails must leave no trace: PyTorch leaves the allocator and the
 middle of one, and so every later draw of the job would fail. Here both are put right.
 """
 import contextlib
-from typing import Any, Callable, Iterator, List, Optional, Protocol, Sequence
+import ctypes
+from typing import Any, Callable, Iterator, Optional, Protocol, Sequence
 
 from ..log import logger
 
@@ -54,7 +55,6 @@ class CudaRecorder:
         self._stream = torch.cuda.Stream()
         self._pool: Optional[Any] = None
         self._alive = 0
-        self._failed: List[Any] = []  # the allocator may still name them
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -118,7 +118,7 @@ class CudaRecorder:
     def _put_right(self, graph: Any) -> None:
         import torch
 
-        self._failed.append(graph)
+        _keep_for_ever(graph)
         device = torch.cuda.current_device()
         for repair in (torch._C._cuda_endAllocateToPool, torch._C._cuda_releasePool):
             with contextlib.suppress(Exception):  # already done where the failure came late
@@ -171,6 +171,12 @@ def for_device(device: str) -> Optional[Recorder]:
     if _cuda is None:
         _cuda = CudaRecorder()
     return _cuda
+
+
+def _keep_for_ever(graph: Any) -> None:
+    """Its destructor would give back a pool that the allocator has forgotten by then, which ends the process, be it at
+    the interpreter's own end."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(graph))
 
 
 def _record_nothing() -> None:
