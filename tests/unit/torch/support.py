@@ -38,6 +38,78 @@ def model(dropout=0.0, batch_norm=True):
     return torch.nn.Sequential(*parts, torch.nn.Linear(16, 4))
 
 
+class Attention(torch.nn.Module):
+    """A small one whose compiled graphs hold products of batches, sums and values with many readers."""
+
+    def __init__(self, width=16, heads=2):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = torch.nn.LayerNorm(width), torch.nn.LayerNorm(width)
+        self.project, self.merge = torch.nn.Linear(width, 3 * width), torch.nn.Linear(width, width)
+        self.up, self.down = torch.nn.Linear(width, 2 * width), torch.nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        parts = self.project(self.norm1(x)).view(batch, length, 3, self.heads, width // self.heads)
+        queries, keys, values = parts.permute(2, 0, 3, 1, 4).unbind(0)
+        scores = torch.softmax(queries @ keys.transpose(-1, -2), -1)
+        x = x + self.merge((scores @ values).transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(torch.nn.functional.gelu(self.up(self.norm2(x))))
+
+
+def attention(layers=2):
+    torch.manual_seed(0)
+    return torch.nn.Sequential(*(Attention() for _ in range(layers)))
+
+
+class Captured:
+    """One model compiled by blazed, with the decisions about it."""
+
+    def __init__(self, module, data):
+        from blazed.torch import plan, space
+
+        self._scope = scripted(lambda session: 0)
+        self._scope.__enter__()
+        self.module, self.data = module, data
+        self.compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
+        self.default_results = self.run()
+        (self.graph,) = blazed.torch.current_job().graphs
+        self.decisions = space.decisions_of([self.graph], ())
+        self._default = plan.default([self.graph])
+
+    def close(self):
+        self._scope.__exit__(None, None, None)
+
+    def run(self):
+        """Loss and gradients."""
+        torch.manual_seed(5)
+        self.module.zero_grad()
+        loss = self.compiled(self.data).square().mean()
+        loss.backward()
+        return [loss.detach().clone()] + [parameter.grad.clone() for parameter in self.module.parameters()]
+
+    def numbers(self, field):
+        """Of the decisions that ask for `field` of an Ask."""
+        return [number for number, decision in enumerate(self.decisions)
+                if all(getattr(ask, field) for _, asks in decision.asks for ask in asks[-1:])]
+
+    def build(self, *choices):
+        from blazed.torch import plan
+
+        return plan.build([self.graph], self.decisions, choices)
+
+    def results_of(self, built):
+        built.latch()
+        try:
+            return self.run()
+        finally:
+            self._default.latch()
+
+    def variants(self, built):
+        """(direction, variant) where it is not the default."""
+        return [(d, v) for d, v in built.variants if v is not d.default]
+
+
 class ScriptedSession:
     """Stands in for the daemon's side: at step `n` it builds, probes and runs what the script says."""
 
@@ -109,16 +181,17 @@ def scripted(script, recorder=None):
         torch._dynamo.reset()
 
 
-def train(steps, compiled, module, each=None):
+def train(steps, compiled, module, each=None, shape=(16,)):
     """Losses of so many steps on fixed data; the whole state of the model follows from them."""
     torch.manual_seed(1)
-    data = torch.randn(8 * steps, 16)
+    data = torch.randn(8 * steps, *shape)
     labels = torch.randint(0, 4, (8 * steps,))
     optimiser = torch.optim.Adam(module.parameters(), lr=1e-2)
     losses = []
     for step in range(steps):
         rows = slice(8 * step, 8 * step + 8)
-        loss = torch.nn.functional.cross_entropy(compiled(data[rows]), labels[rows])
+        scores = compiled(data[rows])
+        loss = torch.nn.functional.cross_entropy(scores.flatten(1), labels[rows])
         loss.backward()
         optimiser.step()
         optimiser.zero_grad()

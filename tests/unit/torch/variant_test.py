@@ -9,6 +9,12 @@ from blazed.torch.recipe import Recipe
 from blazed.torch.variant import Refused
 
 
+def together(table, a, b):
+    """By anchors."""
+    names = {o.anchor: o.name for o in table.operations}
+    return table.together(names[a], names[b])
+
+
 class Captured(unittest.TestCase):
     """One model, compiled once for all tests of this class."""
 
@@ -39,16 +45,17 @@ class Captured(unittest.TestCase):
         return loss.item(), gradients
 
     def first_cut(self, direction):
-        decision = next(d for d in self.decisions if d.direction == direction.name)
-        return space.recipe_for(direction, frozenset({decision.cut}))
+        asks = next(asks for d in self.decisions if d.kind == space.BOUNDARY for name, asks in d.asks
+                    if name == direction.name)
+        return asks[0].recipe(direction)
 
     def test_a_cut_is_done_and_computes_the_same(self):
         for direction in self.graph.default.directions.values():
             recipe = self.first_cut(direction)
             variant = direction.variant(recipe)
             for a, b in recipe.cuts:
-                self.assertTrue(direction.default.table.together(a, b))
-                self.assertFalse(variant.table.together(a, b))
+                self.assertTrue(together(direction.default.table, a, b))
+                self.assertFalse(together(variant.table, a, b))
             self.assertNotEqual(variant.signature, direction.default.signature)
             direction.current = variant
             try:
@@ -65,9 +72,9 @@ class Captured(unittest.TestCase):
 
     def test_what_does_nothing_has_the_defaults_signature(self):
         forward = self.graph.default.directions["forward"]
-        names = [o.name for o in forward.default.table.operations]
+        operations = forward.default.table.operations
         kernel = forward.default.table.kernel_of()
-        apart = next((a, b) for a in names for b in names if kernel[a] != kernel[b])
+        apart = next((a.anchor, b.anchor) for a in operations for b in operations if kernel[a.name] != kernel[b.name])
         self.assertEqual(forward.variant(Recipe(cuts=frozenset({apart}))).signature, forward.default.signature)
 
     def test_a_second_compile_from_the_cache_knows_what_was_merged(self):
@@ -87,7 +94,7 @@ class Captured(unittest.TestCase):
         forward.default = dataclasses.replace(kept, strides=(("7", "1"),) + kept.strides[1:])
         try:
             with self.assertRaisesRegex(Refused, "in memory in another way"):
-                forward.variant(Recipe(alone=frozenset({kept.table.operations[-1].name})))
+                forward.variant(Recipe(alone=frozenset({kept.table.operations[-1].anchor})))
         finally:
             forward.default = kept
 

@@ -7,6 +7,7 @@ backward and every recompute alike, so that what a step cost is what one plan co
 
 from typing import Any, Callable, Dict, List, Sequence
 
+from . import fx_nodes
 from .recipe import Recipe
 from .variant import Source, Variant, compile_default, compile_variant
 
@@ -24,6 +25,7 @@ class Direction:
         self.current = self.default
         self.ran: Variant = self.default  # of the latest call
         self.variants: Dict[Recipe, Variant] = {Recipe(): self.default}
+        self._node_classes: Dict[str, bytes] = {}
 
     def entry(self) -> Callable[[List[Any]], Sequence[Any]]:
         """A plain function: the framework wraps it and copies its attributes."""
@@ -34,6 +36,12 @@ class Direction:
 
         call._boxed_call = True  # type: ignore[attr-defined]  # the list handed over is emptied
         return call
+
+    def node_classes(self) -> Dict[str, bytes]:
+        """Of the captured graph, by the names of its nodes."""
+        if not self._node_classes:
+            self._node_classes = fx_nodes.classes_of(self.source.module.graph)
+        return self._node_classes
 
     def variant(self, recipe: Recipe) -> Variant:
         """Compiles it where it is not there yet; variant.compile_variant says what is raised."""

@@ -1,8 +1,8 @@
 """One captured graph and the programs that can run it."""
 
-from typing import Any, Dict, FrozenSet, List, Optional, Sequence
+from typing import Any, Dict, FrozenSet, List, Sequence
 
-from . import identity
+from . import fx_nodes, identity
 from .program import Program, Way, compiled, eager
 
 
@@ -52,31 +52,4 @@ class Graph:
 
 
 def _described(module: Any) -> List[object]:
-    parts: List[object] = []
-    for node in module.graph.nodes:
-        value = node.meta.get("val")
-        shape = [_shape(v) for v in value] if isinstance(value, (tuple, list)) else _shape(value)
-        target = str(node.target) if node.op == "call_function" else ""
-        parts.append((node.op, target, [n.name for n in node.all_input_nodes], shape, _constants(node)))
-    return parts
-
-
-def _shape(value: Any) -> Optional[object]:
-    if not hasattr(value, "shape"):
-        return None
-    return (str(value.dtype), tuple(map(str, value.shape)), value.device.type)
-
-
-def _constants(node: Any) -> str:
-    import torch
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, torch.fx.Node):
-            return "node"
-        if isinstance(value, torch.device):
-            return value.type  # another GPU of the same kind runs the same program
-        if isinstance(value, (list, tuple)):
-            return [plain(v) for v in value]
-        return str(value)
-
-    return str([plain(a) for a in node.args] + sorted((k, plain(v)) for k, v in node.kwargs.items()))
+    return [(*fx_nodes.described(node), [n.name for n in node.all_input_nodes]) for node in module.graph.nodes]

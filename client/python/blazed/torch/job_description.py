@@ -39,7 +39,7 @@ def _build_ns(graphs: Sequence[Graph]) -> int:
 
 def _described(decision: space.Decision, graphs: int) -> words.Decision:
     # How the only graph of a step runs is how the step runs.
-    whole = decision.kind == space.LAUNCH or (decision.kind != space.BOUNDARY and graphs == 1)
+    whole = decision.kind == space.LAUNCH or (decision.kind in (space.CHOICE, space.PADDING) and graphs == 1)
     kind = DecisionKind.BOUNDARY if decision.kind == space.BOUNDARY else DecisionKind.CHOICE
     return words.Decision(decision.id, decision.name, decision.options, kind, 0 if whole else decision.graph + 1,
                           decision.sites, decision.reorders_sums)

@@ -8,6 +8,7 @@ from . import identity, launch, space
 from .direction import Direction
 from .graph import Graph
 from .program import EAGER, Program, Way
+from .recipe import Recipe
 from .variant import Variant
 
 Choices = Sequence[Tuple[int, int]]  # decision, option
@@ -55,7 +56,7 @@ def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices:
     replayed has yet to be recorded."""
     launched = launch.STREAMS
     ways: Dict[int, Dict[str, bool]] = {index: {} for index in range(len(graphs))}
-    cuts: Dict[Tuple[int, str], set] = {}
+    asks: space.Asks = {}
     for number, option in choices:
         decision = decisions[number]
         if decision.kind == space.LAUNCH:
@@ -65,16 +66,16 @@ def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices:
         elif decision.kind == space.PADDING:
             ways[decision.graph]["padded"] = True
         else:
-            cuts.setdefault((decision.graph, decision.direction), set()).add(decision.cut)
+            space.add_choice(asks, decision, option)
     as_graphs = launched == launch.GRAPHS
     programs = [(graph, graph.program(Way(graphs=as_graphs, **ways[index]))) for index, graph in enumerate(graphs)]
-    return _of(programs, {key: frozenset(pairs) for key, pairs in cuts.items()}, launched)
+    return _of(programs, asks, launched)
 
 
-def _of(programs: List[Tuple[Graph, Program]], cuts: Dict[Tuple[int, str], frozenset], launched: str) -> Built:
+def _of(programs: List[Tuple[Graph, Program]], asks: space.Asks, launched: str) -> Built:
     variants = []
     for index, (_, program) in enumerate(programs):
         for name, direction in program.directions.items():
-            recipe = space.recipe_for(direction, cuts.get((index, name), frozenset()))
+            recipe = asks[index, name].recipe(direction) if (index, name) in asks else Recipe()
             variants.append((direction, direction.variant(recipe)))
     return Built(tuple(programs), tuple(variants), launched)

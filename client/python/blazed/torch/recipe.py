@@ -4,29 +4,35 @@ import dataclasses
 from typing import Any, FrozenSet, Tuple
 
 from . import identity
-from .choices import Pair
+
+Pair = Tuple[str, str]
+Settings = Tuple[Tuple[str, Any], ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """Empty: the compiler's own way. Hashable, so that plans that agree here share one result."""
+    """Empty: the compiler's own way. Hashable, so that plans that agree here share one result.
 
-    cuts: FrozenSet[Pair] = frozenset()
-    alone: FrozenSet[str] = frozenset()
-    settings: Tuple[Tuple[str, Any], ...] = ()  # of torch._inductor.config, sorted by name
+    Operations go by their anchors (fusion_table.Operation), nodes by their names: both hold in every
+    compile of one direction in one process, whatever else a recipe changes.
+    """
+
+    cuts: FrozenSet[Pair] = frozenset()  # operations that may share no kernel
+    alone: FrozenSet[str] = frozenset()  # operations that share with none
+    written: FrozenSet[str] = frozenset()  # nodes of the captured graph whose values go to memory
+    templates: FrozenSet[Tuple[bytes, str]] = frozenset()  # class of a product, how it is computed
+    hooks: FrozenSet[str] = frozenset()  # other answers of the handler, choices.HOOKS
+    settings: Settings = ()  # of torch._inductor.config, sorted by name
 
     def empty(self) -> bool:
-        return not (self.cuts or self.alone or self.settings)
-
-    def and_also(self, other: "Recipe") -> "Recipe":
-        settings = dict(self.settings)
-        settings.update(other.settings)
-        return Recipe(self.cuts | other.cuts, self.alone | other.alone, tuple(sorted(settings.items())))
+        return self == Recipe()
 
     def tag(self) -> str:
         """Keeps results of this recipe apart in the compiler's cache. Empty for the compiler's own
         way, whose results are shared with jobs that do not use blazed."""
         if self.empty():
             return ""
-        parts = [*sorted(map(repr, self.cuts)), b"|", *sorted(self.alone), b"|", *map(repr, self.settings)]
+        parts = []
+        for field in dataclasses.fields(self):
+            parts += [field.name, *sorted(map(repr, getattr(self, field.name)))]
         return "blazed-" + identity.digest(*parts).hex()

@@ -1,26 +1,28 @@
 """Where a captured graph could be run otherwise, and what each option asks of the compiler.
 
-Repeats of a layer are one decision: pairs of operations of one class are kept apart together or not
-at all. Identities are made of classes, never of names or positions, so that two processes that
-describe the same program agree.
+Repeats of a layer are one decision: places of one class follow it together. Identities are made of
+classes, never of names or positions, so that two processes that describe the same program agree.
+Which kinds of places there are is said by offers_*.py.
 """
 
 import dataclasses
-from typing import Dict, FrozenSet, Iterable, List, Sequence, Tuple
+from typing import Dict, Iterable, List, Sequence, Tuple
 
-from . import identity
+from . import identity, offers_kernels, offers_products, offers_settings, offers_values, twins
+from .ask import Ask
 from .direction import Direction
 from .graph import Graph
-from .recipe import Recipe
+from .offer import BOUNDARY, PART, Offer
 
 MOST_DECISIONS = 160  # of a step; the rest would only lengthen the search
 _NAME_BYTES = 96
-BOUNDARY, CHOICE = "boundary", "choice"
+CHOICE = "choice"  # of how one graph runs
 LAUNCH = "launch"  # of the whole step; launch.py
 PADDING = "padding"  # of one graph
 WHOLE = -1  # in place of a graph
 HEAVIEST = 1 << 62
 _WORDS = {CHOICE: "runs as", PADDING: "pads its shapes as"}
+_OFFERS = (offers_kernels, offers_values, offers_products, offers_settings)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,53 +31,45 @@ class Decision:
 
     id: bytes
     name: str
-    kind: str
+    kind: str  # BOUNDARY or PART of a direction, CHOICE or PADDING of a graph, LAUNCH
     options: Tuple[str, ...]
     graph: int
     sites: int
     reorders_sums: bool
-    weight: int  # bytes that it moves; what is left out where there are too many weighs least
-    direction: str = ""  # of a boundary
-    cut: Tuple[bytes, bytes] = (b"", b"")  # classes of the two operations
+    weight: int  # bytes that it may save; what is left out where there are too many weighs least
+    # By direction, what each option after the first asks of it; of BOUNDARY and PART alone.
+    asks: Tuple[Tuple[str, Tuple[Ask, ...]], ...] = ()
 
 
 def decisions_of(graphs: Sequence[Graph], ways: Sequence[Tuple[str, Sequence[str]]]) -> Tuple[Decision, ...]:
-    """`ways`: kinds of decisions on how a graph runs and their options, the default first. In an order that depends
-    on the graphs alone."""
+    """`ways`: kinds of decisions on how a graph runs and their options, the default first. The heaviest first, in an
+    order that depends on the graphs alone."""
     found: List[Decision] = []
     for index, graph in enumerate(graphs):
         fingerprint = graph.fingerprint()
         for kind, options in ways:
             found.append(Decision(identity.digest(kind, *options, fingerprint), f"graph {index} {_WORDS[kind]}",
                                   kind, tuple(options), index, 1, True, HEAVIEST))
-        for direction in graph.default.directions.values():
-            found += _boundaries(index, fingerprint, direction)
+        offers = {name: _offers_of(direction) for name, direction in graph.default.directions.items()}
+        found += [_decision(index, fingerprint, parts) for parts in twins.paired(graph, offers)]
     found.sort(key=lambda d: (-d.weight, d.graph, d.id))
-    kept = found[:MOST_DECISIONS]
-    kept.sort(key=lambda d: (d.graph, d.direction, d.id))
-    return tuple(_told_apart(kept))
+    return tuple(_told_apart(found[:MOST_DECISIONS]))
 
 
-def _boundaries(index: int, fingerprint: bytes, direction: Direction) -> List[Decision]:
-    table = direction.default.table
-    if table is None:
-        return []
-    kernel = table.kernel_of()
-    by_name = {o.name: o for o in table.operations}
-    sites: Dict[Tuple[bytes, bytes], List[Tuple[str, str]]] = {}
-    for reader in table.operations:
-        for read in reader.reads:
-            if read in kernel and kernel[read] == kernel.get(reader.name):
-                sites.setdefault((by_name[read].kind, reader.kind), []).append((read, reader.name))
-    decisions = []
-    for pair, places in sites.items():
-        first, second = by_name[places[0][0]], by_name[places[0][1]]
-        name = f"{direction.name} {first.text} | {second.text}"
-        sums = any(word in first.text + second.text for word in ("sum", "mean", "var", "norm", "softmax"))
-        decisions.append(Decision(identity.digest("cut", direction.name, fingerprint, *pair), name, BOUNDARY,
-                                  ("merged", "cut"), index, min(len(places), 65535), sums,
-                                  first.bytes_written * len(places), direction=direction.name, cut=pair))
-    return decisions
+def _offers_of(direction: Direction) -> List[Offer]:
+    return [offer for kind in _OFFERS for offer in kind.offers_of(direction)]
+
+
+def _decision(graph: int, fingerprint: bytes, parts: Sequence[Tuple[str, Offer]]) -> Decision:
+    """Of one offer, or of the same one in both directions."""
+    first = parts[0][1]
+    where = " and ".join(dict.fromkeys(direction for direction, _ in parts))
+    identities = [piece for direction, offer in parts for piece in (direction, *offer.identity)]
+    return Decision(identity.digest(first.kind, fingerprint, *first.options, *identities), f"{where} {first.text}",
+                    BOUNDARY if first.kind == BOUNDARY else PART, first.options, graph,
+                    min(sum(offer.sites for _, offer in parts), 65535), any(offer.reorders_sums for _, offer in parts),
+                    min(sum(offer.weight for _, offer in parts), HEAVIEST - 1),
+                    tuple((direction, offer.asks) for direction, offer in parts))
 
 
 def _told_apart(decisions: Iterable[Decision]) -> List[Decision]:
@@ -90,12 +84,14 @@ def _told_apart(decisions: Iterable[Decision]) -> List[Decision]:
     return out
 
 
-def recipe_for(direction: Direction, cuts: FrozenSet[Tuple[bytes, bytes]]) -> Recipe:
-    """What these cuts ask of one direction, by the names of this process."""
-    table = direction.default.table
-    if table is None or not cuts:
-        return Recipe()
-    by_name = {o.name: o for o in table.operations}
-    pairs = frozenset((read, reader.name) for reader in table.operations for read in reader.reads
-                      if read in by_name and (by_name[read].kind, reader.kind) in cuts)
-    return Recipe(cuts=pairs)
+Asks = Dict[Tuple[int, str], Ask]  # by graph and direction
+
+
+def add_choice(asks: Asks, decision: Decision, option: int) -> None:
+    """Adds to `asks` what `option` of a BOUNDARY or PART asks. Raises ValueError where it has no such option."""
+    if not 0 < option < len(decision.options):
+        raise ValueError(f"the plan names option {option} of {decision.name}, which has {len(decision.options)}")
+    for direction, options in decision.asks:
+        key = (decision.graph, direction)
+        asks[key] = asks.get(key, Ask()).and_also(options[option - 1])
+

@@ -11,7 +11,7 @@ from typing import Optional
 
 from .fusion_table import FusionTable
 
-_FORMAT = "v1"
+_FORMAT = "v2"
 
 
 def _path(key: str) -> str:

@@ -12,14 +12,11 @@ import re
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from . import identity, tables_on_disk
+from . import honoured, identity, materialise, tables_on_disk
 from .choices import FusionHandler
 from .fusion_table import FusionTable
+from .honoured import Refused
 from .recipe import Recipe
-
-
-class Refused(Exception):
-    """The compiler's result cannot stand in for the default; the text is one sentence."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +64,7 @@ def _compile(source: Source, recipe: Recipe, check: Optional[Variant]) -> Varian
             compiled, handler = _run(source, recipe, first=check is None, cached=False)
             table = handler.table()
     if table is not None:
-        _look_whether_honoured(table, recipe)
+        honoured.look(table, recipe)
         if key:
             tables_on_disk.write(key, table)
     variant = Variant(recipe, compiled, signature_of(compiled), table, time.monotonic_ns() - began,
@@ -82,7 +79,7 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
     from torch._inductor import config
     from torch._inductor.virtualized import V
 
-    handler = FusionHandler(V.choices, recipe.cuts, recipe.alone)
+    handler = FusionHandler(V.choices, recipe)
     arguments = dict(source.arguments)
     if not first:
         arguments.update(_own_boxes(arguments))
@@ -95,7 +92,9 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
         stack.enter_context(config.patch(settings))
         stack.enter_context(torch.compiler.config.patch(cache_key_tag=recipe.tag()))
         stack.enter_context(V.set_choices_handler(handler))
-        compiled = source.compile(copy.deepcopy(source.module), source.inputs, **arguments)
+        module = copy.deepcopy(source.module)
+        materialise.mark(module, recipe.written)
+        compiled = source.compile(module, source.inputs, **arguments)
     return compiled, handler
 
 
@@ -134,16 +133,6 @@ def _look_at_convention(variant: Variant, default: Variant) -> None:
         raise Refused("this plan lays a result out in memory in another way than the default does")
     if variant.mutated != default.mutated:
         raise Refused("this plan changes other inputs in place than the default does")
-
-
-def _look_whether_honoured(table: FusionTable, recipe: Recipe) -> None:
-    for a, b in recipe.cuts:
-        if table.together(a, b):
-            raise Refused(f"the compiler merged {a} and {b} although the plan keeps them apart")
-    kernels = {name: kernel for kernel in table.kernels for name in kernel}
-    for name in recipe.alone:
-        if len(kernels.get(name, ())) > 1:
-            raise Refused(f"the compiler merged {name} with others although the plan keeps it alone")
 
 
 # What generated code holds that differs between two compiles of the same kernels: comments on lines

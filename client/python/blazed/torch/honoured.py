@@ -1,0 +1,42 @@
+"""Whether a compile did what a recipe asked: read from its table, never taken on trust."""
+
+from .fusion_table import TEMPLATE, FusionTable
+from .recipe import Recipe
+
+
+class Refused(Exception):
+    """The compiler's result cannot stand in for the default; the text is one sentence."""
+
+
+def look(table: FusionTable, recipe: Recipe) -> None:
+    """Raises Refused where something that was asked for is not there."""
+    named = {o.anchor: o.name for o in table.operations}
+    for anchor in sorted(recipe.written):
+        if anchor not in named:
+            raise Refused(f"the compiler computes {anchor} in its readers although the plan writes it out")
+    for anchors in sorted(recipe.cuts):
+        a, b = (_found(named, anchor) for anchor in anchors)
+        if table.together(a, b):
+            raise Refused(f"the compiler merged {anchors[0]} and {anchors[1]} although the plan keeps them apart")
+    kernels = {name: kernel for kernel in table.kernels for name in kernel}
+    for anchor in sorted(recipe.alone):
+        if len(kernels.get(_found(named, anchor), ())) > 1:
+            raise Refused(f"the compiler merged {anchor} with others although the plan keeps it alone")
+    _look_at_products(table, recipe)
+
+
+def _look_at_products(table: FusionTable, recipe: Recipe) -> None:
+    forms = {o.anchor: o.form for o in table.operations}
+    for kind, option in sorted(recipe.templates):
+        here = [product for product in table.products if product.kind == kind]
+        if not here:
+            raise Refused("the plan names a product of matrices that this graph does not hold")
+        for product in here:
+            if product.done_by != option or forms.get(product.anchor) != TEMPLATE:
+                raise Refused(f"the compiler has no {option} for {product.anchor}, so the library computes it")
+
+
+def _found(named: "dict[str, str]", anchor: str) -> str:
+    if anchor not in named:
+        raise Refused(f"the compiler made no operation of {anchor}, which the plan keeps apart")
+    return named[anchor]
