@@ -62,7 +62,7 @@ static int probe(void* user, uint64_t handle, blz_probe_sink* sink) {
   float y[kSize];
   h->ran[handle] = multiply(h, h->option[handle], y);
   const blz_tensor tensor = {
-      sizeof tensor, "product", BLZ_F32, BLZ_OUTPUT, kSize, y, 0,
+      sizeof tensor, "product", BLZ_F32, BLZ_OUTPUT, kSize, y, 0, 0,
   };
   return blz_probe_tensor(sink, &tensor) == BLZ_OK ? 0 : 1;
 }

@@ -33,6 +33,7 @@ void CompareValues(typename Format::Word reference, typename Format::Word varian
   d.max_abs = std::max(d.max_abs, abs);
   if (abs > 0) d.max_rel = std::max(d.max_rel, abs / std::max(std::fabs(a), std::fabs(b)));
   d.sum_squares_diff += abs * abs;
+  d.sum_products += a * (b - a);
   d.max_ulp = std::max(d.max_ulp, Format::UlpDistance(reference, variant));
 }
 

@@ -26,6 +26,7 @@ struct Difference {
   double max_default = 0;          // largest finite |a|
   double sum_squares_default = 0;  // over finite a
   double sum_squares_diff = 0;     // over elements finite on both sides
+  double sum_products = 0;         // a (b - a), over elements finite on both sides
   Digest128 digest_default;
   Digest128 digest_variant;
 };

@@ -13,7 +13,8 @@ enum class Role { kOutput, kGradient, kPrediction, kLoss };
 inline constexpr int kRoles = 4;
 
 // Borrowed; dense and in host memory. `row`: row length for the arg-max of a float kPrediction;
-// 0 reads as one row. A last row that is cut short is a row too.
+// 0 reads as one row. A last row that is cut short is a row too. `unit_roundoff`: of the arithmetic
+// that made the values, where it is coarser than their type.
 struct TensorView {
   std::string_view name;
   Dtype dtype = Dtype::kF32;
@@ -21,6 +22,7 @@ struct TensorView {
   uint64_t count = 0;
   const void* data = nullptr;
   uint64_t row = 0;
+  double unit_roundoff = 0;
 };
 
 constexpr size_t BytesPerElement(Dtype dtype) {

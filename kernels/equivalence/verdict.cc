@@ -9,6 +9,8 @@ namespace {
 struct Bound {
   double element = 0;  // on max |a - b|
   double rms = 0;      // on rms (a - b)
+  double gain = 0;     // on |sum a (b - a)| / sum a^2
+  double floor = 0;    // of the role: what is within it has no gain
   bool judgeable = true;
 };
 
@@ -35,25 +37,54 @@ Tolerance ToleranceOf(Dtype dtype) {
   return {0, 0, 0};
 }
 
+constexpr double kCoarseElementFactor = 8;
+constexpr double kCoarseRmsFactor = 2;
 constexpr double kOwnFactor = 4;
 constexpr double kRoleFactor = 4;
-constexpr double kLargestOwn = 1.0 / 64;
+constexpr double kLargestBound = 1.0 / 4;  // of the scale, and of the rms
+constexpr double kLargestGain = 1.0 / 16;
 
 double Rms(double sum_squares, uint64_t elements) {
   return elements == 0 ? 0 : std::sqrt(sum_squares / static_cast<double>(elements));
 }
 
+// Two runs as far from the truth as this on either side stay within the largest bounds.
+bool IsSharp(const OwnError& own) {
+  return 2 * own.element <= kLargestBound && 2 * own.rms <= kLargestBound &&
+         2 * own.gain <= kLargestGain;
+}
+
+// A bound on one norm of the difference, where `size` is that norm of the default's tensor.
+double SharpBound(double roundoffs, double own, double size, double floor) {
+  return std::max({roundoffs * size, std::min(kOwnFactor * own, kLargestBound) * size, floor});
+}
+
 Bound BoundOf(const TensorResult& tensor, double role_scale) {
-  const Tolerance tolerance = ToleranceOf(tensor.dtype);
+  const Tolerance type = ToleranceOf(tensor.dtype);
   const Difference& d = tensor.difference;
-  const double u = tolerance.unit_roundoff;
-  const double floor = kRoleFactor * u * role_scale;
+  const double coarse = IsFloat(tensor.dtype) ? tensor.unit_roundoff : 0;
+  const double scale = d.max_default;
   const double rms = Rms(d.sum_squares_default, d.elements);
+  const double u = std::max(type.unit_roundoff, coarse);
+  const double role_noise = kRoleFactor * u * role_scale;
+  const bool sharp = IsSharp(tensor.own);
+  const OwnError own = sharp ? tensor.own : OwnError{};
+
   Bound bound;
-  bound.element = std::max(
-      {tolerance.element_factor * u * d.max_default, floor, kOwnFactor * tensor.own.max_abs});
-  bound.rms = std::max({tolerance.rms_factor * u * rms, floor, kOwnFactor * tensor.own.rms});
-  bound.judgeable = tensor.own.max_abs <= std::max(kLargestOwn * d.max_default, floor);
+  bound.floor =
+      tensor.own.referenced ? kRoleFactor * std::min(u, 0x1p-24) * role_scale : role_noise;
+  bound.element =
+      SharpBound(std::max(type.element_factor * type.unit_roundoff, kCoarseElementFactor * coarse),
+                 own.element, scale, bound.floor);
+  bound.rms = SharpBound(std::max(type.rms_factor * type.unit_roundoff, kCoarseRmsFactor * coarse),
+                         own.rms, rms, bound.floor);
+  bound.gain = kLargestGain;
+  if (sharp) return bound;
+  bound.judgeable = tensor.own.element * scale <= role_noise;
+  if (!bound.judgeable) return bound;
+  bound.element = std::max(bound.element, kOwnFactor * tensor.own.element * scale);
+  bound.rms = std::max(bound.rms, kOwnFactor * tensor.own.rms * rms);
+  bound.floor = std::max(bound.floor, bound.rms);
   return bound;
 }
 
@@ -68,8 +99,8 @@ Verdict JudgeRounding(const TensorResult& tensor, const Bound& bound, double rat
   if (d.healed > 0 || d.prediction_disagreements > 0) return Verdict::kRejectedDifferent;
   if (d.mismatches == 0) return Verdict::kIdentical;
   if (!IsFloat(tensor.dtype)) return Verdict::kRejectedDifferent;
-  if (!bound.judgeable) return Verdict::kInconclusive;
-  return ratio <= 1 ? Verdict::kRounding : Verdict::kRejectedDifferent;
+  if (ratio <= 1) return Verdict::kRounding;
+  return bound.judgeable ? Verdict::kRejectedDifferent : Verdict::kInconclusive;
 }
 
 Verdict JudgeTensor(Contract contract, const TensorResult& tensor, const Bound& bound,
@@ -126,19 +157,31 @@ void AddCounts(Summary& into, const Difference& d) {
   into.digest_variant.Add(d.digest_variant);
 }
 
+// Of `part` to the larger of itself and `whole`: at most 1.
+double Share(double part, double whole) { return part == 0 ? 0 : part / std::max(part, whole); }
+
+double Gain(const Difference& d) { return Share(std::fabs(d.sum_products), d.sum_squares_default); }
+
 // Faults outrank any numeric distance in the choice of the worst tensor.
 double WorstRatio(const TensorResult& tensor, const Bound& bound) {
   const Difference& d = tensor.difference;
   if (d.broken > 0 || d.healed > 0) return HUGE_VAL;
-  return std::max(Ratio(d.max_abs, bound.element),
-                  Ratio(Rms(d.sum_squares_diff, d.elements), bound.rms));
+  const double rms = Rms(d.sum_squares_diff, d.elements);
+  const double gain = rms > bound.floor ? Ratio(Gain(d), bound.gain) : 0;
+  return std::max({Ratio(d.max_abs, bound.element), Ratio(rms, bound.rms), gain});
 }
 
 }  // namespace
 
-OwnDifference OwnFrom(const Difference& default_twice) {
-  return {default_twice.max_abs, Rms(default_twice.sum_squares_diff, default_twice.elements),
-          default_twice.max_rel};
+OwnError OwnErrorFrom(const Difference& d) {
+  return {Share(d.max_abs, d.max_default),
+          Share(Rms(d.sum_squares_diff, d.elements), Rms(d.sum_squares_default, d.elements)),
+          Gain(d), false};
+}
+
+OwnError Larger(const OwnError& a, const OwnError& b) {
+  return {std::max(a.element, b.element), std::max(a.rms, b.rms), std::max(a.gain, b.gain),
+          a.referenced || b.referenced};
 }
 
 Summary Judge(Contract contract, std::span<const TensorResult> tensors) {
@@ -155,11 +198,11 @@ Summary Judge(Contract contract, std::span<const TensorResult> tensors) {
     const double ratio = WorstRatio(tensor, bound);
     summary.verdict = Sterner(summary.verdict, JudgeTensor(contract, tensor, bound, ratio));
     AddCounts(summary, tensor.difference);
-    summary.own_max_rel = std::max(summary.own_max_rel, tensor.own.max_rel);
     if (ratio > summary.worst_ratio) {
       const double scale = tensor.difference.max_default;
       summary.worst_ratio = ratio;
       summary.worst_tensor = tensor.name;
+      summary.own_max_rel = tensor.own.element;
       summary.allowed_max_rel = scale > 0 ? bound.element / scale : 0;
     }
   }
@@ -179,12 +222,12 @@ void Merge(Summary& into, const Summary& from) {
   into.inf_default += from.inf_default;
   into.inf_variant += from.inf_variant;
   into.prediction_disagreements += from.prediction_disagreements;
-  into.own_max_rel = std::max(into.own_max_rel, from.own_max_rel);
   into.digest_default.Add(from.digest_default);
   into.digest_variant.Add(from.digest_variant);
   if (from.worst_ratio > into.worst_ratio) {
     into.worst_ratio = from.worst_ratio;
     into.worst_tensor = from.worst_tensor;
+    into.own_max_rel = from.own_max_rel;
     into.allowed_max_rel = from.allowed_max_rel;
   }
 }

@@ -1,9 +1,11 @@
 // Runs the host's check computation and compares a variant with the default plan, tensor by tensor.
 //
-// A point is one live batch: within it the default is run once as the reference, however many
-// variants are checked. At the first point of the process the default is run twice, which gives its
-// own run-to-run difference. The reference's tensors are copied, a variant's are read in place.
-// Session's thread.
+// A point is one live batch: within it the default is run once for all variants that are checked.
+// Its tensors are copied, those of any other run are read in place. The default's own error is
+// measured at the first point, by two more runs of it and by the host's reference, where there is
+// one; from then on a default that did not repeat its bits is run twice at every point, the
+// reference at points 2, 4, 8, and the largest error seen counts. A reference that fails, or gives
+// other tensors or NaN, is none. Session's thread.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +36,12 @@ class Prober {
 
   struct Outcome {
     equivalence::Summary summary;
-    uint64_t ns = 0;        // of the runs made, the reference's included where it was due
+    uint64_t ns = 0;        // of the runs made, those of the default included where they were due
     const char* note = "";  // why inconclusive or broken, where the numbers do not say it
   };
 
-  // The step's batch is another one: what the reference computed is void.
-  void StartPoint() { has_reference_ = false; }
+  // The step's batch is another one: what the default computed is void.
+  void StartPoint() { has_default_ = false; }
 
   // One probe of a variant on this point's batch.
   Outcome Check(uint64_t handle);
@@ -57,9 +59,12 @@ class Prober {
     equivalence::Role role = equivalence::Role::kOutput;
     uint64_t count = 0;
     uint64_t row = 0;
+    double unit_roundoff = 0;
     std::unique_ptr<unsigned char[]> bytes;
     uint64_t room = 0;  // of `bytes`
-    equivalence::TensorView View() const { return {name, dtype, role, count, bytes.get(), row}; }
+    equivalence::TensorView View() const {
+      return {name, dtype, role, count, bytes.get(), row, unit_roundoff};
+    }
     bool MakeRoom(uint64_t wanted);
   };
   class RecordSink;
@@ -67,18 +72,21 @@ class Prober {
   class IgnoreSink;
 
   bool Run(uint64_t handle, blz_probe_sink& sink);
-  const char* MakeReference();  // "": it is there
-  const char* MeasureOwnDifference();
+  const char* RunDefault();  // "": its tensors are there
+  const char* MeasureOwnError();
+  void CompareWithReference();
+  void AddToOwn(const std::vector<equivalence::TensorResult>& results, bool referenced);
 
   const blz_host_ops& ops_;
   Clock& clock_;
   const equivalence::Contract contract_;
   const uint64_t memory_limit_;
-  bool has_reference_ = false;
-  bool has_own_ = false;
-  std::vector<Held> reference_;
-  size_t reference_count_ = 0;  // of reference_ in use; buffers are kept between points
-  std::vector<equivalence::OwnDifference> own_;
+  bool has_default_ = false;
+  std::vector<Held> default_;
+  size_t default_count_ = 0;  // of default_ in use; buffers are kept between points
+  std::vector<equivalence::OwnError> own_;
+  bool repeats_itself_ = true;  // bit for bit, as far as was seen
+  uint64_t measured_points_ = 0;
   uint32_t runs_ = 0;
 };
 

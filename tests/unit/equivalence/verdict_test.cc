@@ -162,20 +162,104 @@ TEST(Verdict, PredictionContractToleratesDistanceThatKeepsThePrediction) {
 TEST(Verdict, AnUnstableDefaultWidensTheBoundByItsOwnSpread) {
   const auto a = Normal(1000, 1);
   auto b = a;
-  for (float& value : b) value += 1e-3f;
+  for (size_t i = 0; i < b.size(); ++i) b[i] += i % 2 == 0 ? 1e-3f : -1e-3f;
   TensorResult tensor = Result(a, b);
   EXPECT_EQ(JudgeOne(Contract::kRounding, tensor), Verdict::kRejectedDifferent);
-  tensor.own = {1e-3, 1e-3, 1e-3};
+  tensor.own = OwnErrorFrom(tensor.difference);
   EXPECT_EQ(JudgeOne(Contract::kRounding, tensor), Verdict::kRounding);
 }
 
-TEST(Verdict, ADefaultThatDoesNotRepeatItselfIsInconclusive) {
-  const auto a = Normal(1000, 1);
-  auto b = a;
-  b[0] += 0.5f;
-  TensorResult tensor = Result(a, b);
-  tensor.own = {0.5, 0.1, 0.5};
+TEST(Verdict, TheOwnErrorIsInSharesOfTheTensor) {
+  const std::vector<float> a{3, -4, 0}, b{3, -4.5f, 0.5f};
+  const OwnError own = OwnErrorFrom(Result(a, b).difference);
+  EXPECT_DOUBLE_EQ(own.element, 0.5 / 4);
+  EXPECT_DOUBLE_EQ(own.rms, std::sqrt(0.5 / 25));
+  EXPECT_DOUBLE_EQ(own.gain, 4 * 0.5 / 25);
+  const std::vector<float> zero{0, 0, 0};
+  const OwnError whole = OwnErrorFrom(Result(zero, a).difference);
+  EXPECT_DOUBLE_EQ(whole.element, 1);
+  EXPECT_DOUBLE_EQ(whole.rms, 1);
+  EXPECT_DOUBLE_EQ(whole.gain, 0);
+}
+
+// Random errors of this share of each element.
+std::vector<float> Blurred(std::vector<float> values, float by, uint64_t seed) {
+  const auto draws = Normal(values.size(), by, seed);
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= 1 + draws[i];
+  return values;
+}
+
+TensorResult Blurry(float own, const std::vector<float>& variant, bool referenced = true) {
+  const auto exact = Normal(4096, 1);
+  const auto a = Blurred(exact, own, kSeed + 2);
+  TensorResult tensor = Result(a, variant);
+  tensor.own = OwnErrorFrom(Result(a, exact).difference);
+  tensor.own.referenced = referenced;
+  return tensor;
+}
+
+class OwnErrors : public testing::TestWithParam<float> {};
+
+TEST_P(OwnErrors, ExplainAnErrorOfTheSameKind) {
+  const auto b = Blurred(Normal(4096, 1), GetParam(), kSeed + 3);
+  EXPECT_EQ(JudgeOne(Contract::kRounding, Blurry(GetParam(), b)), Verdict::kRounding);
+}
+
+TEST_P(OwnErrors, HideNoScale) {
+  auto b = Blurred(Normal(4096, 1), GetParam(), kSeed + 3);
+  for (float& value : b) value *= 1.1f;
+  EXPECT_EQ(JudgeOne(Contract::kRounding, Blurry(GetParam(), b)), Verdict::kRejectedDifferent);
+}
+
+TEST_P(OwnErrors, HideNoLostTailNorAnotherBatchNorASwappedOperand) {
+  const auto good = Blurred(Normal(4096, 1), GetParam(), kSeed + 3);
+  auto tail = good, swapped = good;
+  std::fill(tail.end() - 8, tail.end(), 0.0f);
+  std::reverse(swapped.begin(), swapped.end());
+  for (const auto& bad : {tail, swapped, Normal(4096, 1, kSeed + 4)}) {
+    EXPECT_EQ(JudgeOne(Contract::kRounding, Blurry(GetParam(), bad)), Verdict::kRejectedDifferent);
+  }
+}
+
+// TF32, bf16, bf16 through many layers, the largest that is judged.
+INSTANTIATE_TEST_SUITE_P(Shares, OwnErrors, testing::Values(3e-4f, 3e-3f, 2e-2f, 5e-2f));
+
+TEST(Verdict, AnOwnErrorTooLargeToJudgeByIsInconclusive) {
+  const auto b = Blurred(Normal(4096, 1), 0.2f, kSeed + 3);
+  EXPECT_EQ(JudgeOne(Contract::kRounding, Blurry(0.2f, b)), Verdict::kInconclusive);
+  // One that moves the whole tensor along itself is as little to judge by.
+  TensorResult tensor = Blurry(1e-3f, b);
+  tensor.own.gain = 0.04;
   EXPECT_EQ(JudgeOne(Contract::kRounding, tensor), Verdict::kInconclusive);
+}
+
+TEST(Verdict, WhatTheTypeExplainsNeedsNoOwnError) {
+  const auto exact = Normal(4096, 1);
+  const auto a = Blurred(exact, 0.2f, kSeed + 2);
+  auto b = a;
+  b[0] = std::nextafter(b[0], 9.0f);
+  EXPECT_EQ(JudgeOne(Contract::kRounding, Blurry(0.2f, b)), Verdict::kRounding);
+}
+
+TEST(Verdict, ANamedArithmeticIsAllowedItsRoundingsAndNoMore) {
+  const auto exact = Normal(4096, 1);
+  const auto judged = [&](double u, const std::vector<float>& b) {
+    TensorResult tensor = Result(exact, b);
+    tensor.unit_roundoff = u;
+    return JudgeOne(Contract::kRounding, tensor);
+  };
+  const auto tf32 = Blurred(exact, 3e-4f, kSeed + 3), bf16 = Blurred(exact, 2.5e-3f, kSeed + 3);
+  EXPECT_EQ(judged(0, tf32), Verdict::kRejectedDifferent);
+  EXPECT_EQ(judged(0x1p-11, tf32), Verdict::kRounding);
+  EXPECT_EQ(judged(0x1p-11, bf16), Verdict::kRejectedDifferent);
+  EXPECT_EQ(judged(0x1p-8, bf16), Verdict::kRounding);
+  const auto scaled = [&](float by) {
+    auto b = exact;
+    for (float& value : b) value *= by;
+    return b;
+  };
+  EXPECT_EQ(judged(0x1p-11, scaled(1.01f)), Verdict::kRejectedDifferent);
+  EXPECT_EQ(judged(0x1p-8, scaled(1.1f)), Verdict::kRejectedDifferent);
 }
 
 TEST(Verdict, NoiseInAVanishingGradientPassesBesideALargeOne) {
@@ -184,6 +268,107 @@ TEST(Verdict, NoiseInAVanishingGradientPassesBesideALargeOne) {
       Result({1e-7f, -2e-7f}, {-1e-7f, 1e-7f}, Role::kGradient, 0, "key_bias")};
   EXPECT_EQ(Judge(Contract::kRounding, tensors).verdict, Verdict::kRounding);
   EXPECT_EQ(JudgeOne(Contract::kRounding, tensors[1]), Verdict::kRejectedDifferent);
+}
+
+// The noise of coarse arithmetic was seen, so only what is noise passes as such.
+TEST(Verdict, WithAReferenceASmallGradientThatIsNoNoiseIsJudged) {
+  const auto judged = [](const std::vector<float>& exact, const std::vector<float>& a,
+                         const std::vector<float>& b, bool referenced) {
+    const std::vector<float> large{1, -2, 3};
+    std::vector<TensorResult> tensors{Result(large, large, Role::kGradient, 0, "weight"),
+                                      Result(a, b, Role::kGradient, 0, "bias")};
+    tensors[1].own = OwnErrorFrom(Result(a, exact).difference);
+    for (TensorResult& tensor : tensors) {
+      tensor.own.referenced = referenced;
+      tensor.unit_roundoff = 0x1p-8;
+    }
+    return Judge(Contract::kRounding, tensors).verdict;
+  };
+  const std::vector<float> zero{0, 0}, noise{0.01f, -0.02f}, other{-0.02f, 0.01f};
+  EXPECT_EQ(judged(zero, noise, other, true), Verdict::kRounding);
+  EXPECT_EQ(judged({0.0101f, -0.0201f}, noise, zero, true), Verdict::kRejectedDifferent);
+  EXPECT_EQ(judged({0.0101f, -0.0201f}, noise, zero, false), Verdict::kRounding);
+  // Too large for noise.
+  EXPECT_EQ(judged(zero, {0.5f, -0.6f}, {-0.5f, 0.6f}, true), Verdict::kInconclusive);
+}
+
+float ToBf16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  return std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1)) & 0xffff0000u);
+}
+
+// Residual layers h += relu(h W) / 4 as bf16 jobs run them: products of bf16 operands summed in
+// f32. `Rounding` says where results are rounded: nowhere, after each layer, after each operation.
+enum class Rounding { kNone, kLayers, kOperations };
+
+class Layers {
+ public:
+  static constexpr size_t kWidth = 64, kRows = 32, kDepth = 8;
+
+  explicit Layers(uint64_t seed = kSeed) : x_(Normal(kRows * kWidth, 1, seed)) {
+    for (size_t i = 0; i < kDepth; ++i) w_.push_back(Normal(kWidth * kWidth, 0.18f, kSeed + 9 + i));
+  }
+  void SwapOperand(size_t layer) {
+    auto& w = w_[layer];
+    for (size_t i = 0; i < kWidth; ++i) {
+      for (size_t j = 0; j < i; ++j) std::swap(w[i * kWidth + j], w[j * kWidth + i]);
+    }
+  }
+  void DropLastTerms(size_t layer) {
+    std::fill(w_[layer].end() - 4 * kWidth, w_[layer].end(), 0.0f);
+  }
+  std::vector<float> Run(Rounding rounding) const {
+    const auto operand = [&](float v) { return rounding == Rounding::kNone ? v : ToBf16(v); };
+    const auto step = [&](float v) { return rounding == Rounding::kOperations ? ToBf16(v) : v; };
+    std::vector<float> h = x_;
+    for (const auto& w : w_) {
+      std::vector<float> next(h.size());
+      for (size_t row = 0; row < kRows; ++row) {
+        for (size_t j = 0; j < kWidth; ++j) {
+          float sum = 0;
+          for (size_t i = 0; i < kWidth; ++i) {
+            sum += operand(h[row * kWidth + i]) * operand(w[i * kWidth + j]);
+          }
+          const float moved = step(std::max(0.0f, step(sum)) / 4);
+          next[row * kWidth + j] = operand(h[row * kWidth + j] + moved);
+        }
+      }
+      h = std::move(next);
+    }
+    return h;
+  }
+
+ private:
+  std::vector<float> x_;
+  std::vector<std::vector<float>> w_;
+};
+
+Verdict JudgeInBf16(const std::vector<float>& variant) {
+  const Layers layers;
+  const auto a = layers.Run(Rounding::kLayers);
+  TensorResult tensor = Result(a, variant);
+  tensor.own = OwnErrorFrom(Result(a, layers.Run(Rounding::kNone)).difference);
+  tensor.own.referenced = true;
+  return JudgeOne(Contract::kRounding, tensor);
+}
+
+TEST(Bf16Layers, ThatRoundInOtherPlacesAreRounding) {
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  EXPECT_EQ(JudgeInBf16(Layers().Run(Rounding::kOperations)), Verdict::kRounding);
+  EXPECT_EQ(JudgeInBf16(Layers().Run(Rounding::kNone)), Verdict::kRounding);
+}
+
+TEST(Bf16Layers, WithAFaultAreRejected) {
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  Layers swapped, dropped;
+  swapped.SwapOperand(3);
+  dropped.DropLastTerms(Layers::kDepth - 1);
+  auto scaled = Layers().Run(Rounding::kLayers);
+  for (float& value : scaled) value *= 1.1f;
+  for (const auto& bad : {swapped.Run(Rounding::kLayers), dropped.Run(Rounding::kLayers), scaled,
+                          Layers(kSeed + 50).Run(Rounding::kLayers)}) {
+    EXPECT_EQ(JudgeInBf16(bad), Verdict::kRejectedDifferent);
+  }
 }
 
 TEST(Verdict, IntegersMustBeEqual) {

@@ -131,6 +131,10 @@ TEST(Config, AnOlderHostsShorterStructuresReadAsZero) {
   ops.struct_size = offsetof(blz_host_ops, signature);
   options = Options(BLZ_MODE_TUNE);
   EXPECT_EQ(MakeConfig(&options, &ops, nullptr).mode, BLZ_MODE_OBSERVE);
+  ops.reference = [](void*, blz_probe_sink*) { return 0; };
+  ops.struct_size = offsetof(blz_host_ops, reference);
+  EXPECT_EQ(CopyOps(&ops).reference, nullptr);
+  EXPECT_NE(CopyOps(&ops).probe, nullptr);
 }
 
 class WorkloadTest : public testing::Test {

@@ -100,7 +100,7 @@ class FakeHost {
     if (behaviour == Behaviour::kNan) values[5] = NAN;
     if (behaviour == Behaviour::kFaults) return 1;
     const blz_tensor tensor{sizeof(blz_tensor), "gradient",    BLZ_F32, BLZ_GRADIENT,
-                            values.size(),      values.data(), 0};
+                            values.size(),      values.data(), 0,       0};
     blz_probe_tensor(sink, &tensor);
     return 0;
   }

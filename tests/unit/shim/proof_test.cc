@@ -72,8 +72,8 @@ TEST_F(ProofTest, ThreeLiveBatchesAreThreeSteps) {
   EXPECT_EQ(done[0].probe_done().passed_batches(), 3u);
   EXPECT_EQ(done[0].probe_done().summary().equivalence(), v1::EQUIVALENCE_IDENTICAL);
   EXPECT_EQ(done[0].probe_done().summary().elements(), 3 * 64u);
-  // The default once a point, and once more at the first for its own difference.
-  EXPECT_EQ(host.probes[0], 4);
+  // The default once a point, and twice more at the first for its own error.
+  EXPECT_EQ(host.probes[0], 5);
   EXPECT_EQ(host.probes[1], 3);
 }
 
@@ -89,13 +89,13 @@ TEST_F(ProofTest, ThreeProbesOfOneStepAreNotThreeLiveBatches) {
   }
 }
 
-TEST_F(ProofTest, VariantsUnderOneProbeShareOneReference) {
+TEST_F(ProofTest, VariantsUnderOneProbeShareTheDefaultsRuns) {
   Start();
   OrderBuild(1, Behaviour::kGood);
   OrderBuild(2, Behaviour::kRounded);
   daemon.Orders(Probe{9, {1, 2}, 3});
   Steps(3);
-  EXPECT_EQ(host.probes[0], 4);
+  EXPECT_EQ(host.probes[0], 5);
   const auto done = daemon.Sent(v1::ShimMessage::kProbeDone);
   ASSERT_EQ(done.size(), 2u);
   EXPECT_EQ(done[1].probe_done().summary().equivalence(), v1::EQUIVALENCE_ROUNDING);

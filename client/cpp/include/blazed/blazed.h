@@ -116,7 +116,10 @@ typedef struct blz_tensor {
   blz_role role;
   uint64_t count; /* elements */
   const void* data;
-  uint64_t row; /* BLZ_PREDICTION of a float type: row length for the arg-max; 0: one row */
+  uint64_t row;         /* BLZ_PREDICTION of a float type: row length for the arg-max; 0: one row */
+  double unit_roundoff; /* of the default plan's arithmetic behind these values, where it is coarser
+                           than their type: 2^-11 for products in TF32, 2^-8 for bf16; at most
+                           2^-8. 0: the type's own */
 } blz_tensor;
 
 /* A non-default option. Lists are sorted by decision. */
@@ -183,6 +186,15 @@ typedef struct blz_host_ops {
    * still to end: their end events are asked, nothing is waited for. Asked while exploring alone,
    * at the begin of some steps. Null: the host cannot tell, and counts as one that runs ahead. */
   uint32_t (*steps_in_flight)(void* user);
+
+  /* Optional. Runs the default plan's check computation in finer arithmetic than the plan's own, on
+   * the same batch and from the same random state, undoes every side effect, and gives the same
+   * tensors in the same types and order. How far the default is from it is the default's own error,
+   * by which the contract `rounding` judges variants; null: it is judged by how far the default is
+   * from itself, run again, and by the types. Asked once at the first probed batch and seldom
+   * later; may be slow. Returns 0, or non-zero where there is none now, such as for want of memory:
+   * that is no fault. */
+  int (*reference)(void* user, blz_probe_sink* sink);
 } blz_host_ops;
 
 typedef enum blz_log_level { BLZ_LOG_INFO = 1, BLZ_LOG_WARNING = 2 } blz_log_level;
@@ -333,7 +345,7 @@ typedef struct blz_status_info {
   /* Counted here. */
   uint32_t variants;       /* live, the default not counted */
   uint32_t variants_built; /* build callbacks that succeeded */
-  uint32_t probes;         /* check computations run, the default's included */
+  uint32_t probes;         /* check computations run, the default's and references included */
   uint32_t rejected;       /* variants that failed a probe */
   uint32_t refused;        /* directives not followed */
   uint32_t lost_messages;  /* dropped because a queue was full */

@@ -25,9 +25,10 @@ class ProbeSink {
   explicit ProbeSink(blz_probe_sink* sink) : sink_(sink) {}
 
   // `row`: row length for the arg-max of predictions; 0: one row. `name` must end with a zero byte.
+  // `unit_roundoff`: of coarser arithmetic than the type.
   blz_result Tensor(const char* name, blz_dtype dtype, blz_role role, const void* data,
-                    uint64_t count, uint64_t row = 0) {
-    const blz_tensor tensor{sizeof(blz_tensor), name, dtype, role, count, data, row};
+                    uint64_t count, uint64_t row = 0, double unit_roundoff = 0) {
+    const blz_tensor tensor{sizeof(blz_tensor), name, dtype, role, count, data, row, unit_roundoff};
     return blz_probe_tensor(sink_, &tensor);
   }
   blz_result Tensor(const char* name, blz_role role, std::span<const float> data,
@@ -61,6 +62,10 @@ class Host {
   // device has not ended.
   virtual bool TellsStepsInFlight() const { return false; }
   virtual uint32_t StepsInFlight() { return 0; }
+  // Overridden together by hosts that can run the default plan's check computation in finer
+  // arithmetic than its own. False: not now, such as for want of memory.
+  virtual bool HasReference() const { return false; }
+  virtual bool Reference(ProbeSink&) { return false; }
 
   static void Explain(blz_built& built, std::string_view sentence) {
     std::snprintf(built.message, sizeof built.message, "%.*s", static_cast<int>(sentence.size()),
@@ -214,6 +219,12 @@ class Session {
     if (host.QueuedHost()) ops.drain = [](void* user) { Of(user).Drain(); };
     if (host.QueuedHost() && host.TellsStepsInFlight()) {
       ops.steps_in_flight = [](void* user) { return Of(user).StepsInFlight(); };
+    }
+    if (host.HasReference()) {
+      ops.reference = [](void* user, blz_probe_sink* sink) {
+        ProbeSink to(sink);
+        return Of(user).Reference(to) ? 0 : 1;
+      };
     }
     return ops;
   }
