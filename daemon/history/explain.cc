@@ -81,6 +81,17 @@ std::string CostSentence(const planner::SettlementRecord& record) {
   return text;
 }
 
+// The shim allows four times the default's own error, or more where the type of the numbers does.
+std::string AllowedText(const planner::ComparisonSummary& summary) {
+  const bool by_own_error =
+      summary.own_max_rel > 0 && summary.allowed_max_rel <= 4.001 * summary.own_max_rel;
+  if (!by_own_error) {
+    return absl::StrFormat("re-ordered sums explain %.2g of the largest", summary.allowed_max_rel);
+  }
+  return absl::StrFormat("the default's own error of %.2g allows %.2g of the largest",
+                         summary.own_max_rel, summary.allowed_max_rel);
+}
+
 std::string EquivalenceSentence(const planner::PlanRecord& record) {
   if (!record.has_comparison) return "";
   const planner::ComparisonSummary& summary = record.comparison;
@@ -90,9 +101,9 @@ std::string EquivalenceSentence(const planner::PlanRecord& record) {
                           " compared numbers equal to the default's, bit for bit");
     case planner::Equivalence::kRounding:
       return absl::StrCat("its probe found ", summary.mismatches, " of ", summary.elements,
-                          absl::StrFormat(" numbers different by at most %.2g, where re-ordered "
-                                          "sums explain %.2g",
-                                          summary.max_rel, summary.allowed_max_rel));
+                          absl::StrFormat(" numbers different, by at most %.2g of a number, where ",
+                                          summary.max_rel),
+                          AllowedText(summary));
     case planner::Equivalence::kRejectedDifferent:
       return absl::StrCat("its probe found other numbers than the contract allows, worst in ",
                           summary.worst_tensor);

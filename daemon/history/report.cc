@@ -183,6 +183,7 @@ Json PlanJson(const Reader::SessionStory& story, const planner::PlanRecord& reco
     plan["mismatches"] = summary.mismatches;
     plan["elements"] = summary.elements;
     plan["max_rel"] = Finite(summary.max_rel);
+    plan["own_max_rel"] = Finite(summary.own_max_rel);
     plan["allowed_max_rel"] = Finite(summary.allowed_max_rel);
   }
   return plan;

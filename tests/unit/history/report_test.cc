@@ -495,6 +495,21 @@ TEST(Explain, SaysWhyNotThatOne) {
                                            "pairs")));
 }
 
+TEST(Explain, SaysWhatAComparisonWasJudgedBy) {
+  Evidence evidence = EvidenceOf(Settled());
+  planner::PlanRecord& record = evidence.plans[0].record;
+  record.has_comparison = true;
+  record.comparison.equivalence = planner::Equivalence::kRounding;
+  record.comparison.own_max_rel = 1e-7;
+  record.comparison.allowed_max_rel = 6e-5;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("re-ordered sums explain 6e-05 of the largest")));
+  record.comparison.own_max_rel = 1e-3;
+  record.comparison.allowed_max_rel = 4e-3;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("the default's own error of 0.001 allows 0.004 of the largest")));
+}
+
 TEST(Explain, GivesAnOpenEndNoNumber) {
   Evidence evidence = EvidenceOf(Settled());
   evidence.races[0].record.effect = {0.02, -2.001, 2.001};
