@@ -13,7 +13,7 @@ from . import current as _current
 from . import sockets as _sockets
 from .describe import Decision, Graph, Workload
 from .enums import Contract, DecisionKind, Dtype, Phase, Regime, Result, Role, Settlement, State, StepFlag
-from .host import BuildFailed, Built, Choice, Host, ProbeTensor, digest
+from .host import BuildFailed, Built, Choice, Host, NoReference, ProbeTensor, digest
 from .library import Unavailable, load
 from .modes import Mode, TuneUntil, tune_until
 from .options import Options
@@ -23,8 +23,8 @@ from .tune_run import Tuned, tuned
 from .version import VERSION as _VERSION
 
 __all__ = ["BuildFailed", "Built", "Choice", "Contract", "Decision", "DecisionKind", "Dtype", "Graph", "Host", "Mode",
-           "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session", "Settlement", "State", "Status",
-           "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status",
+           "NoReference", "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session", "Settlement", "State",
+           "Status", "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status",
            "tune_until", "tuned"]
 
 

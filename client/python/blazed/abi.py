@@ -16,6 +16,7 @@ Signature = CFUNCTYPE(None, c_void_p, c_uint64, c_void_p)
 Drain = CFUNCTYPE(None, c_void_p)
 DeviceClock = CFUNCTYPE(c_uint64, c_void_p)
 StepsInFlight = CFUNCTYPE(c_uint32, c_void_p)
+Reference = CFUNCTYPE(c_int, c_void_p, c_void_p)
 Log = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
@@ -28,7 +29,7 @@ class Sized(Structure):
 
 class Tensor(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("role", c_int), ("count", c_uint64),
-                ("data", c_void_p), ("row", c_uint64)]
+                ("data", c_void_p), ("row", c_uint64), ("unit_roundoff", c_double)]
 
 
 class Choice(Structure):
@@ -43,7 +44,7 @@ class Built(Sized):
 class HostOps(Sized):
     _fields_ = [("struct_size", c_size_t), ("user", c_void_p), ("build", Build), ("drop", Drop), ("probe", Probe),
                 ("signature", Signature), ("drain", Drain), ("device_clock_ns", DeviceClock),
-                ("steps_in_flight", StepsInFlight)]
+                ("steps_in_flight", StepsInFlight), ("reference", Reference)]
 
 
 class Label(Structure):

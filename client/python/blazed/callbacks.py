@@ -2,14 +2,15 @@
 
 Thread: the session's. Owner: the session, until its close returned.
 """
+import contextlib
 import ctypes
 import traceback
-from typing import Any, Callable, List, Optional, Set, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Set, Tuple
 
 from . import abi
 from .describe import encoded
 from .enums import BuildResult, LogLevel, Result
-from .host import BuildFailed, Built, Choice, ProbeTensor
+from .host import BuildFailed, Built, Choice, Emit, NoReference, ProbeTensor
 from .library import Library
 from .log import logger
 
@@ -27,12 +28,13 @@ class Failures:
 
     def note(self, where: str, error: BaseException) -> str:
         """One sentence. Keeps the error without its frames: these hold the host's tensors."""
-        sentence = error.sentence if isinstance(error, BuildFailed) else f"{type(error).__name__}: {error}".rstrip(": ")
+        told = isinstance(error, (BuildFailed, NoReference))
+        sentence = error.sentence if told else f"{type(error).__name__}: {error}".rstrip(": ")
         kind = (where, type(error).__name__, sentence[:200])
         if isinstance(error, Exception):
             if kind not in self._seen and len(self._seen) < 1000:
                 self._seen.add(kind)
-                text = "" if isinstance(error, BuildFailed) else "\n" + "".join(
+                text = "" if told else "\n" + "".join(
                     traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
                 logger.warning("the host's %s failed: %s%s", where, sentence, text)
             _forget_frames(error)
@@ -73,7 +75,8 @@ class Callbacks:
                 "probe": (abi.Probe, self._probe, 1), "signature": (abi.Signature, self._signature, None),
                 "drain": (abi.Drain, self._drain, None),
                 "device_clock_ns": (abi.DeviceClock, self._device_clock_ns, 0),
-                "steps_in_flight": (abi.StepsInFlight, self._steps_in_flight, _NO_ANSWER)}
+                "steps_in_flight": (abi.StepsInFlight, self._steps_in_flight, _NO_ANSWER),
+                "reference": (abi.Reference, self._reference, 1)}
         return abi.HostOps(**{name: kind(self._entered(function, otherwise))
                               for name, (kind, function, otherwise) in made.items()
                               if callable(getattr(self._host, name, None))})
@@ -114,17 +117,9 @@ class Callbacks:
         self._guarded("drop", self._host.drop, handle)
 
     def _probe(self, _user: Any, handle: int, sink: int) -> int:
-        state = {"sink": sink}
-
-        def emit(tensor: ProbeTensor) -> bool:
-            if state["sink"] is None:
-                return False  # the probe has ended, and the sink with it
-            given = abi.Tensor(encoded(tensor.name), tensor.dtype, tensor.role, tensor.count, tensor.address,
-                               tensor.row)
-            return self._library.probe_tensor(sink, given) == Result.OK
-
         try:
-            self._host.probe(handle, emit)
+            with self._giving_to(sink) as emit:
+                self._host.probe(handle, emit)
             return 0
         except Exception as error:
             self._failures.note("probe", error)
@@ -134,8 +129,32 @@ class Callbacks:
             self._failures.note("probe", error)
             self._library.probe_tensor(sink, abi.Tensor())
             return 0
+
+    def _reference(self, _user: Any, sink: int) -> int:
+        try:
+            with self._giving_to(sink) as emit:
+                self._host.reference(emit)
+            return 0
+        except BaseException as error:
+            self._failures.note("reference", error)
+            return 1  # there is none now, which is no fault
+
+    @contextlib.contextmanager
+    def _giving_to(self, sink: int) -> Iterator[Emit]:
+        """What a host gives its tensors to, as long as the sink lives."""
+        alive = True
+
+        def emit(tensor: ProbeTensor) -> bool:
+            if not alive:
+                return False  # the run has ended, and the sink with it
+            given = abi.Tensor(encoded(tensor.name), tensor.dtype, tensor.role, tensor.count, tensor.address,
+                               tensor.row, tensor.unit_roundoff)
+            return self._library.probe_tensor(sink, given) == Result.OK
+
+        try:
+            yield emit
         finally:
-            state["sink"] = None
+            alive = False
 
     def _signature(self, _user: Any, handle: int, out: int) -> None:
         # All zero is no signature: a variant that has none is unproven.

@@ -39,6 +39,14 @@ class BuildFailed(Exception):
         self.memory = memory  # it did not fit
 
 
+class NoReference(Exception):
+    """Raised by Host.reference where there is none now, such as for want of memory; `sentence` says why."""
+
+    def __init__(self, sentence: str):
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
 @dataclass(frozen=True)
 class ProbeTensor:
     """One tensor of a check computation, dense, in this process's memory, which stays as it is during emit()."""
@@ -49,6 +57,7 @@ class ProbeTensor:
     address: int
     row: int = 0   # Role.PREDICTION of a float type: row length for the arg-max; 0: one row
     owner: Any = field(default=None, repr=False, compare=False)  # whatever keeps the memory alive
+    unit_roundoff: float = 0.0  # of the default plan's arithmetic, where it is coarser than the dtype; at most 2**-8
 
     @classmethod
     def of_buffer(cls, name: str, role: Role, data: Any, dtype: Optional[Dtype] = None, row: int = 0) -> "ProbeTensor":
@@ -84,6 +93,10 @@ class Host(Protocol):
     - drain(): waits until the host's queue is empty, by one event. Without it the host waits in every step anyway.
     - device_clock_ns() -> int: the device's clock at a drained point.
     - steps_in_flight() -> int: how many of the ended steps the device has still to end; nothing is waited for.
+    - reference(emit): runs the default plan's check computation in finer arithmetic than the plan's own, from the same
+      random state, and gives the same tensors as probe(0, emit). How far the default is from it is the default's own
+      error, by which Contract.ROUNDING judges variants. Asked once and seldom again. Raise NoReference, or anything,
+      where there is none now: the default's repeats alone count then.
     """
 
     def build(self, plan: Tuple[Choice, ...]) -> Built:

@@ -2,6 +2,7 @@
 """The host's methods as C functions: what they return and raise arrives as the C interface asks for it."""
 import array
 import ctypes
+import dataclasses
 import logging
 import unittest
 
@@ -16,10 +17,11 @@ class Sink:
     """Stands for the library: keeps what a probe hands over."""
 
     def __init__(self):
-        self.names = []
+        self.names, self.roundoffs = [], []
 
     def probe_tensor(self, _sink, tensor):
         self.names.append(tensor.name)
+        self.roundoffs.append(tensor.unit_roundoff)
         return Result.OK if tensor.name else Result.INVALID
 
 
@@ -135,6 +137,36 @@ class Probes(Callbacks):
         self.assertEqual(len(self.failures.orders), 1)
 
 
+class References(Callbacks):
+    def reference(self):
+        return self.callbacks.ops().reference(None, 1)
+
+    def given(self, emit):
+        self.emit = emit
+        values = blazed.ProbeTensor.of_buffer("t", blazed.Role.OUTPUT, array.array("f", [1, 2]))
+        self.accepted = emit(dataclasses.replace(values, unit_roundoff=2**-11))
+
+    def test_hand_tensors_over_with_their_arithmetic(self):
+        self.host.reference = self.given
+        self.assertEqual(self.reference(), 0)
+        self.assertTrue(self.accepted)
+        self.assertEqual((self.sink.names, self.sink.roundoffs), ([b"t"], [2**-11]))
+        self.assertFalse(self.emit(blazed.ProbeTensor.of_buffer("t", blazed.Role.OUTPUT, array.array("f", [1]))))
+
+    def test_that_raise_are_none_and_the_job_goes_on(self):
+        for error in (MemoryError(), blazed.NoReference("it needs 9 GiB"), KeyboardInterrupt()):
+            self.host.reference = raising(error)
+            self.assertNotEqual(self.reference(), 0)
+        self.assertEqual(len(self.failures.orders), 1)
+
+    def test_that_say_why_are_logged_as_one_sentence(self):
+        logging.disable(logging.NOTSET)
+        self.host.reference = raising(blazed.NoReference("it needs 9 GiB"))
+        with self.assertLogs("blazed", "WARNING") as logged:
+            self.reference()
+        self.assertEqual(logged.records[0].getMessage(), "the host's reference failed: it needs 9 GiB")
+
+
 class Others(Callbacks):
     def test_signatures_of_another_kind_are_none(self):
         self.assertEqual(self.signature(), SIGNATURE)
@@ -146,7 +178,7 @@ class Others(Callbacks):
 
     def test_what_a_host_lacks_is_null(self):
         ops = self.callbacks.ops()
-        self.assertFalse(ops.drain or ops.device_clock_ns or ops.steps_in_flight)
+        self.assertFalse(ops.drain or ops.device_clock_ns or ops.steps_in_flight or ops.reference)
         self.assertTrue(ops.build and ops.drop and ops.probe and ops.signature)
         self.assertIsNone(callbacks.Callbacks(None, self.sink, self.failures).ops())
 
