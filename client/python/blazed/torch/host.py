@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 from .. import host as base
 from ..enums import Dtype, Role
-from . import launch, plan, probe, space
+from . import arithmetic, finer, launch, plan, probe, space
+from .draws import Draws
 from .graph import Graph
 from .train_step import TrainStep
 from .variant import Refused
@@ -21,7 +22,8 @@ _DTYPES = {"torch.float32": Dtype.F32, "torch.float64": Dtype.F64, "torch.float1
 
 
 class TorchHost:
-    """`inputs_of` gives the inputs on which a graph is probed; `step` is there where the job hands its step over."""
+    """`inputs_of` gives the inputs on which a graph is probed; `step` is there where the job hands its step over.
+    `reference` is there where some graph computes in coarser arithmetic than its results are stored in."""
 
     def __init__(self, graphs: Sequence[Graph], decisions: Sequence[space.Decision],
                  inputs_of: Callable[[Graph], Sequence[Any]], step: Optional[TrainStep] = None) -> None:
@@ -33,6 +35,10 @@ class TorchHost:
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
         self._signatures: Dict[int, bytes] = {}
+        self._roundoffs = {graph.number: arithmetic.unit_roundoff(graph) for graph in graphs}
+        self._draws = Draws()
+        self.reference: Optional[Callable[[base.Emit], None]] = (self._reference if any(self._roundoffs.values())
+                                                                 else None)
         self._ran = False  # something, since the plan was latched
         self._marks = False  # steps begin with a word to the compiler's CUDA graphs
         self.latched = 0
@@ -58,7 +64,7 @@ class TorchHost:
         except Refused as why:
             raise base.BuildFailed(str(why)) from None
         except Exception as error:
-            raise base.BuildFailed(_sentence(error), memory=_is_memory(error)) from error
+            raise base.BuildFailed(_sentence("the compiler", error), memory=_is_memory(error)) from error
         handle = next(self._handles)
         self._plans[handle] = built
         return base.Built(handle)
@@ -79,12 +85,29 @@ class TorchHost:
         self.latch(handle)
         try:
             for graph in self._graphs:
-                probe.run(graph, self._inputs_of(graph), _emitter(emit))
+                self._run(graph, emit)
                 if self._marks:
                     launch.mark_step()
             if self._may_replay:
                 self._probe_whole_step(self._plans[handle], emit)
             self._ran = True
+        finally:
+            self.latch(latched)
+
+    def _reference(self, emit: base.Emit) -> None:
+        latched = self.latched
+        self.latch(0)
+        try:
+            with arithmetic.finest():
+                for graph in self._graphs:
+                    coarse = self._roundoffs[graph.number] > 0
+                    with finer.in_place_of_default(graph, self._draws) if coarse else contextlib.nullcontext():
+                        self._run(graph, emit)
+            if self._may_replay:
+                self._probe_whole_step(self._plans[0], emit)
+        except Exception as error:
+            sentence = "it does not fit in memory" if _is_memory(error) else _sentence("a graph in f32", error)
+            raise base.NoReference(sentence) from None
         finally:
             self.latch(latched)
 
@@ -94,6 +117,9 @@ class TorchHost:
         return self._signatures.get(handle, bytes(16))
 
     # ---- its own ----
+
+    def _run(self, graph: Graph, emit: base.Emit) -> None:
+        probe.run(graph, self._inputs_of(graph), _emitter(emit, self._roundoffs[graph.number]))
 
     def _switch(self, handle: int) -> None:
         self._note_signature()
@@ -136,10 +162,10 @@ class TorchHost:
         emit(base.ProbeTensor("whole step", Dtype.I64, Role.PREDICTION, 1, told.data_ptr(), 0, told))
 
 
-def _emitter(emit: base.Emit) -> probe.Emit:
+def _emitter(emit: base.Emit, unit_roundoff: float) -> probe.Emit:
     def give(name: str, role: str, tensor: Any) -> None:
         dtype = _DTYPES[str(tensor.dtype)]
-        emit(base.ProbeTensor(name, dtype, _ROLES[role], tensor.numel(), tensor.data_ptr(), 0, tensor))
+        emit(base.ProbeTensor(name, dtype, _ROLES[role], tensor.numel(), tensor.data_ptr(), 0, tensor, unit_roundoff))
 
     return give
 
@@ -148,6 +174,6 @@ def _is_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(what: str, error: BaseException) -> str:
     lines: List[str] = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"the compiler failed with {type(error).__name__}: {lines[0][:160] if lines else 'no message'}"
+    return f"{what} failed with {type(error).__name__}: {lines[0][:160] if lines else 'no message'}"

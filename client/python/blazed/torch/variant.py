@@ -88,7 +88,7 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
         settings["force_disable_caches"] = True
     with contextlib.ExitStack() as stack:
         if not (first and cached):
-            stack.enter_context(_entered(source.context))
+            stack.enter_context(entered(source.context))
         stack.enter_context(config.patch(settings))
         stack.enter_context(torch.compiler.config.patch(cache_key_tag=recipe.tag()))
         stack.enter_context(V.set_choices_handler(handler))
@@ -99,7 +99,7 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
 
 
 @contextlib.contextmanager
-def _entered(context: Any) -> Any:
+def entered(context: Any) -> Any:
     """The first compile's tracing context, with a stride report of its own: the compiler asserts
     that nobody has reported before."""
     from torch._guards import TracingContext, tracing
