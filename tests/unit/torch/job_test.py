@@ -24,6 +24,10 @@ class Switching(unittest.TestCase):
             self.assertEqual(len(made), 1, blazed.torch.current_job().why_not)
             return losses, made[0]
 
+    @staticmethod
+    def cut_of(session):
+        return next(d for d, decision in enumerate(session.workload.decisions) if decision.options[1] == "cut")
+
     def test_every_boundary_trains_to_the_same_bits(self):
         built = []
 
@@ -64,6 +68,42 @@ class Switching(unittest.TestCase):
             return 0
 
         self.losses(script, dropout=0.5)
+
+    def test_the_plan_in_use_is_dropped_and_built_again(self):
+        seen = []
+
+        def script(session):
+            if session.step == 2:
+                seen.append(session.build((self.cut_of(session), 1)))
+            if session.step == 6:
+                first = session.host._plans[seen[0]].variants
+                session.host.drop(seen[0])
+                seen.append(session.build((self.cut_of(session), 1)))
+                again = session.host._plans[seen[1]].variants
+                self.assertTrue(any(a is not b for (_, a), (_, b) in zip(first, again)), "nothing was compiled again")
+                self.assertEqual(session.probe(seen[1]).keys(), session.probe(0).keys())
+                return 0
+            return seen[-1] if seen else 0
+
+        losses, _ = self.losses(script)
+        self.assertEqual(losses, plain(support.model()))
+        self.assertEqual(len(seen), 2)
+
+    def test_a_failure_of_its_own_leaves_the_job_to_the_framework(self):
+        def script(session):
+            handle = session.build((self.cut_of(session), 1)) if session.step == 2 else 0
+            if session.step == 5:
+                raise KeyError("a fault of blazed")
+            return handle
+
+        with support.scripted(script):
+            module = support.model()
+            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
+            with self.assertLogs("blazed", "WARNING"):
+                losses = support.train(STEPS, compiled, module)
+            self.assertIn("a fault of blazed", blazed.torch.current_job().why_not)
+            self.assertEqual(blazed.torch.current_job().plan_in_use(), 0)
+        self.assertEqual(losses, plain(support.model()))
 
     def test_two_processes_would_describe_the_same_job(self):
         seen = []

@@ -31,6 +31,11 @@ class Graph:
             self.programs[way] = found
         return found
 
+    def keep_only(self, wanted: Sequence[Program]) -> None:
+        """Forgets programs that no plan names any more; never the default."""
+        kept = {id(program) for program in (self.default, self.current, *wanted)}
+        self.programs = {way: program for way, program in self.programs.items() if id(program) in kept}
+
     @property
     def training(self) -> bool:
         return "backward" in self.default.directions

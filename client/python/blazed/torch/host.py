@@ -70,15 +70,20 @@ class TorchHost:
         return base.Built(handle)
 
     def drop(self, handle: int) -> None:
+        if handle == self.latched:
+            self._switch(0)  # the session says which plan comes next only when it has built and probed
         built = self._plans.pop(handle, None)
         self._signatures.pop(handle, None)
         if built is not None and built.whole_step is not None:
             built.whole_step.release()
-        kept = [variant for built in self._plans.values() for _, variant in built.variants]
-        for graph in self._graphs:
-            for program in graph.programs.values():
-                for direction in program.directions.values():
-                    direction.keep_only(kept)
+        self._forget_unused()
+
+    def stand_down(self) -> None:
+        """The graphs and the step run as the framework has them, whatever state this is in."""
+        if self._step is not None:
+            self._step.whole = None
+        self._marks, self._ran, self.latched = False, False, 0
+        self._plans[0].latch()
 
     def probe(self, handle: int, emit: base.Emit) -> None:
         latched = self.latched
@@ -117,6 +122,16 @@ class TorchHost:
         return self._signatures.get(handle, bytes(16))
 
     # ---- its own ----
+
+    def _forget_unused(self) -> None:
+        """A plan that is built again is then compiled again, as a check of a rebuilt plan means it."""
+        variants = [variant for built in self._plans.values() for _, variant in built.variants]
+        programs = [program for built in self._plans.values() for _, program in built.programs]
+        for graph in self._graphs:
+            graph.keep_only(programs)
+            for program in graph.programs.values():
+                for direction in program.directions.values():
+                    direction.keep_only(variants)
 
     def _run(self, graph: Graph, emit: base.Emit) -> None:
         probe.run(graph, self._inputs_of(graph), _emitter(emit, self._roundoffs[graph.number]))

@@ -66,6 +66,12 @@ class Job:
         """Before each call of a captured graph."""
         if self._aside:
             return
+        try:
+            self._graph_called(graph, inputs)
+        except Exception as error:
+            self._stand_aside(error)
+
+    def _graph_called(self, graph: Graph, inputs: Sequence[Any]) -> None:
         if self._in_step:
             if self.host is None:
                 self._called.append(graph.number)
@@ -85,13 +91,23 @@ class Job:
             return
         if self.step is not None:
             self._stepped += 1
-        else:
+            return
+        try:
             self._end()
+        except Exception as error:
+            self._stand_aside(error)
 
     # ---- what train_step does ----
 
     def step_begins(self, step: TrainStep, args: Any, kwargs: Any) -> bool:
         """False where this call is none of the job's steps: another function's, or of another thread."""
+        try:
+            return self._step_begins(step, args, kwargs)
+        except Exception as error:
+            self._stand_aside(error)
+            return False
+
+    def _step_begins(self, step: TrainStep, args: Any, kwargs: Any) -> bool:
         if self.step is None and self.host is None and self._mine():
             self.step = step
             self._in_step = False  # graphs that ran before are none of its steps
@@ -110,7 +126,10 @@ class Job:
         if not self._stepped:
             step.why_not_whole = step.why_not_whole or "the optimiser does not step in every call of the step"
             return
-        self._end()
+        try:
+            self._end()
+        except Exception as error:
+            self._stand_aside(error)
 
     def step_failed(self) -> None:
         """The script's function raised: the step is not counted."""
@@ -133,6 +152,19 @@ class Job:
             self._aside = before
 
     # ---- its own ----
+
+    def _stand_aside(self, error: Exception) -> None:
+        """blazed never ends a job: what fails of its own leaves the job to the framework, for good."""
+        self.why_not = f"blazed failed and left the job to PyTorch ({type(error).__name__}: {error})"
+        logger.warning("%s", self.why_not, exc_info=True)
+        host, session, self.host, self._in_step, self._aside = self.host, self.session, None, False, True
+        if host is not None:
+            host.stand_down()
+        if session is not None:
+            try:
+                session.close()
+            except Exception:
+                logger.warning("the session could not be closed", exc_info=True)
 
     def _begin(self) -> None:
         self._in_step = True
