@@ -23,8 +23,8 @@ from .tune_run import Tuned, tuned
 from .version import VERSION as _VERSION
 
 __all__ = ["BuildFailed", "Built", "Choice", "Contract", "Decision", "DecisionKind", "Dtype", "Graph", "Host", "Mode",
-           "NoReference", "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session", "Settlement", "State",
-           "Status", "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status",
+           "NoReference", "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session", "Settlement",
+           "State", "Status", "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status",
            "tune_until", "tuned"]
 
 

@@ -46,7 +46,7 @@ def is_square_weight(value):
 # Each takes the graph run operation by operation and gives a way that is wrong.
 WRONG = {
     "scaled": lambda call: on_outputs(call, lambda y: 1.1 * y),
-    "nan": lambda call: on_outputs(call, lambda y: torch.where(torch.arange(y.numel()).view(y.shape) == 5, torch.nan, y)),
+    "nan": lambda call: on_outputs(call, lambda y: y.masked_fill(torch.arange(y.numel()).view(y.shape) == 5, torch.nan)),
     "lost tail": lambda call: on_outputs(call, lambda y: torch.cat([y[:-2], torch.zeros_like(y[-2:])])),
     "swapped operand": lambda call: on_inputs(call, lambda v: v.t() if is_square_weight(v) else v),
     "another batch": lambda call: on_inputs(call, lambda v: v if v.requires_grad else v.roll(1, 0)),
@@ -61,7 +61,8 @@ def offer(right, wrong):
         made = built(graphs, decisions, choices)  # run operation by operation, whatever the option
         name = [decisions[number].options[option] for number, option in choices][0]
         if name in wrong:
-            made.programs = tuple((graph, program.Program(wrong[name](one.call), {}, name)) for graph, one in made.programs)
+            made.programs = tuple((graph, program.Program(wrong[name](eager.call), {}, name))
+                                  for graph, eager in made.programs)
         return made
 
     plan.build = build

@@ -57,7 +57,7 @@ def given(run):
 
 def apart(ours, theirs):
     """The largest rms of a difference, as a share of the tensor's."""
-    assert ours.keys() == theirs.keys() and {k: v.dtype for k, v in ours.items()} == {k: v.dtype for k, v in theirs.items()}
+    assert {name: t.dtype for name, t in ours.items()} == {name: t.dtype for name, t in theirs.items()}
     pairs = [(a.double(), theirs[name].double()) for name, a in ours.items()]
     return max(float((a - b).norm() / a.norm()) for a, b in pairs if a.norm() > 1e-6)
 
@@ -94,10 +94,14 @@ class References(unittest.TestCase):
             (graph,) = blazed.torch.current_job().graphs
             inputs = blazed.torch.current_job()._inputs[graph.number]
             exact = {}
-            with torch.autocast("cpu", enabled=False), mock.patch.object(graph, "current", graph.program(Way(eager=True))):
+            eager = graph.program(Way(eager=True))
+            with torch.autocast("cpu", enabled=False), mock.patch.object(graph, "current", eager):
                 probe.run(graph, inputs, lambda name, role, value: exact.__setitem__(name, value.flatten()))
             self.assertLess(apart(exact, reference), 1e-5)
             self.assertTrue(1e-4 < apart(default, reference) < 3e-2, apart(default, reference))
+            # Where steps may be replayed, a probe tells of that beside the graphs.
+            with mock.patch.object(host, "_may_replay", True):
+                self.assertEqual(given(lambda emit: host.probe(0, emit)).keys(), given(host.reference).keys())
             # The default is as it was.
             again = given(lambda emit: host.probe(0, emit))
             self.assertEqual(apart(default, again), 0)
@@ -188,7 +192,8 @@ class Switches(unittest.TestCase):
             return made
 
         aten = torch.ops.aten
-        words = {("cuda", "matmul"): "tf32", ("cuda", "conv"): "ieee", ("mkldnn", "matmul"): "none", ("mkldnn", "conv"): "none"}
+        words = {("cuda", "matmul"): "tf32", ("cuda", "conv"): "ieee", ("mkldnn", "matmul"): "none",
+                 ("mkldnn", "conv"): "none"}
         with mock.patch.object(arithmetic, "_precision", lambda *switch: words[switch]):
             self.assertEqual(arithmetic.unit_roundoff(graph("cuda", aten.addmm.default)), 2.0**-11)
             self.assertEqual(arithmetic.unit_roundoff(graph("cpu", aten.addmm.default)), 0)

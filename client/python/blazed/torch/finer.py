@@ -111,7 +111,8 @@ class _Evaluator:
             _look_at_layout(node.args[0], values)
         try:
             # What was computed in f32 may lie otherwise in memory than a view expects.
-            return _run(aten.reshape.default if target is aten.view.default else target, node, values)
+            is_view = target in (aten.view.default, aten._unsafe_view.default)
+            return _run(aten.reshape.default if is_view else target, node, values)
         except torch.OutOfMemoryError:
             raise
         except RuntimeError:
