@@ -28,6 +28,12 @@ CLI::Validator WholeUpTo(uint64_t most) {
       "");
 }
 
+// A range alone lets "nan" through, which is neither below nor above anything.
+std::string NotNan(const std::string& text) {
+  const bool nan = text.find_first_of("nN") != std::string::npos;
+  return nan ? "value " + text + " is no number of seconds" : "";
+}
+
 Farewell WrongUsage(std::string sentence) {
   // The library starts its sentences with a capital; names of flags are left alone.
   sentence[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence[0])));
@@ -84,6 +90,7 @@ void AddFlags(CLI::App& app, SimOptions& options) {
       ->delimiter(',')
       ->type_name("N,...");
   app.add_option("--build-s", request.build_s, "what a build takes, where the scenario charges it")
+      ->check(NotNan)
       ->check(CLI::Range(0.0, kLongestBuildS))
       ->type_name("SECONDS");
   app.add_flag("--json", options.json, "one JSON object instead of a table");

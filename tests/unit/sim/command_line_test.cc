@@ -48,6 +48,9 @@ TEST(SimCommandLine, WrongUsageIsOneSentenceUnderTheProgramsName) {
       {AnyScenario(), "--boundaries", "0"},
       {AnyScenario(), "--boundaries", "5,257"},
       {AnyScenario(), "--build-s", "-1"},
+      {AnyScenario(), "--build-s", "nan"},
+      {AnyScenario(), "--build-s", "-NAN"},
+      {AnyScenario(), "--build-s", "inf"},
       {AnyScenario(), "extra"}};
   for (const auto& arguments : wrong) {
     SCOPED_TRACE(testing::PrintToString(arguments));
