@@ -67,6 +67,12 @@ absl::Status ResolvePlaces(Config* config) {
     }
     config->state_dir = absl::StrCat(state, "/blazed");
   }
+  // Else the second to be bound would find the first and take it for another daemon's.
+  if (config->admin_socket == config->socket) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("daemon.admin_socket and daemon.socket are both ", config->socket,
+                     "; give the operators' socket a path of its own, or leave it out"));
+  }
   return absl::OkStatus();
 }
 

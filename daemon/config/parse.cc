@@ -143,8 +143,12 @@ class Parser {
                                                  " must be written in octal, from 0o600 to 0o777; "
                                                  "for rw-rw-rw- write 0o666"));
       }
-      return Error(node.source(), absl::StrCat(FullName(key), " must be between ", key.low, " and ",
-                                               key.high, "; got ", number));
+      const auto text = [whole](double value) {
+        return whole ? absl::StrCat(static_cast<int64_t>(value)) : absl::StrCat(value);
+      };
+      const std::string got = whole ? absl::StrCat(node.as_integer()->get()) : absl::StrCat(number);
+      return Error(node.source(), absl::StrCat(FullName(key), " must be between ", text(key.low),
+                                               " and ", text(key.high), "; got ", got));
     }
     if (whole) return ConfigValue(node.as_integer()->get());
     return ConfigValue(number);

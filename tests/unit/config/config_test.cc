@@ -95,6 +95,9 @@ TEST(Config, AWrongTypeNamesItsLine) {
 TEST(Config, AValueOutOfRangeNamesTheRange) {
   EXPECT_EQ(ErrorOf("[limits]\nmemory_mib = 1\n"),
             "test.toml line 2: limits.memory_mib must be between 16 and 4096; got 1");
+  EXPECT_EQ(
+      ErrorOf("[limits]\nmessage_bytes = 1048577\n"),
+      "test.toml line 2: limits.message_bytes must be between 65536 and 1048576; got 1048577");
   EXPECT_EQ(ErrorOf("[policy]\nmax_mode = \"all\"\n"),
             "test.toml line 2: policy.max_mode must be one of observe, pinned, tune; got \"all\"");
   EXPECT_THAT(ErrorOf("[tuning]\nalpha = nan\n"), HasSubstr("tuning.alpha must be between"));
@@ -106,6 +109,17 @@ TEST(Config, AValueOutOfRangeNamesTheRange) {
 TEST(Config, DeltasMustBeInOrder) {
   EXPECT_THAT(ErrorOf("[tuning]\ndelta0 = 0.01\ndelta1 = 0.005\n"),
               HasSubstr("tuning.delta1 must be larger than tuning.delta0"));
+}
+
+TEST(Config, JobsAndOperatorsHaveSocketsOfTheirOwn) {
+  absl::StatusOr<Config> config =
+      ParseConfig("[daemon]\nsocket = \"/x/s\"\nadmin_socket = \"/x/s\"\n", "test.toml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const absl::Status status = ResolvePlaces(&*config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a path of its own"));
+  config->admin_socket = "/x/operators";
+  EXPECT_TRUE(ResolvePlaces(&*config).ok());
 }
 
 TEST(Config, WhatIsNoTomlNamesItsLine) {
