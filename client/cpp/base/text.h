@@ -7,7 +7,8 @@
 
 namespace blazed::shim {
 
-// At most `limit` bytes, never cut inside a UTF-8 sequence.
+// At most `limit` bytes, never cut inside a UTF-8 sequence, with '?' for each byte that is no
+// UTF-8: a daemon takes no message that holds one.
 std::string Bounded(std::string_view text, size_t limit);
 
 // As Bounded, with control characters as '?', so that a message cannot steer a terminal.

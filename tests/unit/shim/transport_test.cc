@@ -264,6 +264,17 @@ TEST(Text, IsCutBetweenCharacters) {
   EXPECT_EQ(Bounded("\xa9\xa9\xa9", 2), "");
 }
 
+// Latin-1, a sequence that ends early, one that is longer than it need be, half a pair of UTF-16, a
+// character beyond the last.
+TEST(Text, IsUtf8WhateverAHostGives) {
+  EXPECT_EQ(Bounded("r\xe9seau", 96), "r?seau");
+  EXPECT_EQ(Bounded("ab\xe2\x82", 96), "ab??");
+  EXPECT_EQ(Bounded("\xc0\xaf", 96), "??");
+  EXPECT_EQ(Bounded("\xed\xa0\x80", 96), "???");
+  EXPECT_EQ(Bounded("\xf4\x90\x80\x80\xff", 96), "?????");
+  EXPECT_EQ(Bounded("\xf0\x9f\x94\xa5 \xe2\x82\xac", 96), "\xf0\x9f\x94\xa5 \xe2\x82\xac");
+}
+
 // Both come back: the deadline is never.
 TEST(Mailbox, NoReportIsWaitedForWhereNoDaemonWasMetOrItWentAway) {
   std::atomic<uint32_t> hot{0};
