@@ -1,5 +1,8 @@
 #include "client/trainer/options.h"
 
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
 #include "client/trainer/text.h"
 #include "client/trainer/workloads/limits.h"
 
@@ -133,6 +136,9 @@ std::variant<TrainOptions, Ending> ParseTrainCommandLine(int argc, const char* c
   if (!ReadCommandLine(app, argc, argv, &ending)) return ending;
   if (options.job.size() > kLongestJob) {
     return WrongUsage(app, "--job is longer than 96 bytes, choose a shorter one");
+  }
+  if (std::any_of(options.job.begin(), options.job.end(), absl::ascii_iscntrl)) {
+    return WrongUsage(app, "--job holds control characters, choose a name without");
   }
   return options;
 }

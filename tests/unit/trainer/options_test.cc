@@ -110,6 +110,12 @@ TEST(Options, AnOverlongJobNameIsRefusedBeforeTheDaemonWould) {
   EXPECT_EQ(Good({"--job", std::string(96, 'j').c_str()}).job.size(), 96u);
 }
 
+TEST(Options, AJobNameThatSteersATerminalIsRefused) {
+  EXPECT_EQ(Bad({"--job", "a\x1b[31m"}).exit_code, 2);
+  EXPECT_THAT(Bad({"--job", "a\nb"}).to_stderr, HasSubstr("--job holds control characters"));
+  EXPECT_EQ(Good({"--job", "caf\xc3\xa9"}).job, "caf\xc3\xa9");
+}
+
 TEST(Options, HelpAndVersionEndWithZero) {
   const Ending help = Bad({"--help"});
   EXPECT_EQ(help.exit_code, 0);
