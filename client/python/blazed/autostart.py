@@ -24,6 +24,7 @@ from .options import Options
 PATIENCE_S = 1.0
 _BETWEEN_LOOKS_S = 0.01
 _LARGEST_LOG = 1 << 20
+_LONGEST_WORDS = 400
 # What speaks to this process by its service manager, or changes what it loads, is not meant for the daemon.
 _NOT_INHERITED = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
                   "LD_PRELOAD")
@@ -79,15 +80,29 @@ def _start(program: str, socket: Optional[str], options: Options, patience_s: fl
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if os.path.exists(log) and os.path.getsize(log) > _LARGEST_LOG:
             os.replace(log, log + ".1")
+        told = os.path.getsize(log) if os.path.exists(log) else 0
         _detach(command, log)
     except (OSError, subprocess.SubprocessError) as error:
         return f"{program} could not be started: {error}"
     deadline = time.monotonic() + patience_s
     while sockets.first(options.socket) is None:
         if time.monotonic() >= deadline:
-            return f"the private daemon did not open its socket within {patience_s:g} s; its log is {log}"
+            said = _last_words(log, told)
+            return f"the private daemon did not open its socket within {patience_s:g} s{said}; its log is {log}"
         time.sleep(_BETWEEN_LOOKS_S)
     return ""
+
+
+def _last_words(log: str, told: int) -> str:
+    """": " and what the program said for people behind byte `told` of its log, where it did."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(told, os.path.getsize(log) - _LONGEST_WORDS))
+            lines = file.read(_LONGEST_WORDS).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    words = [line for line in lines if line.strip() and not line.startswith("ts=")]
+    return ": " + "".join(c if c.isprintable() else "?" for c in words[-1])[:_LONGEST_WORDS] if words else ""
 
 
 def _detach(command: List[str], log: str) -> None:

@@ -14,8 +14,16 @@ DONE, FAILED, UNREACHABLE, DENIED = 0, 1, 3, 5
 _NO_SOCKET = "/dev/null"
 
 
+def _named(value: str) -> str:
+    """A value that is given but empty is most often a shell variable that was never set."""
+    if not value:
+        raise argparse.ArgumentTypeError("the value is empty; leave the flag out or name one")
+    return value
+
+
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--socket", default=argparse.SUPPRESS, help="a path or a unix: URI instead of the usual places")
+    parser.add_argument("--socket", type=_named, default=argparse.SUPPRESS,
+                        help="a path or a unix: URI instead of the usual places")
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="one JSON object")
 
 
@@ -69,7 +77,7 @@ def _print(found: Dict[str, Any]) -> None:
         rows.append(("daemon", "answers" if not found["why_no_daemon"] else "does not answer"))
     rows.append(("a job here", "attaches" if not found["why_not"] else f"is not tuned: {found['why_not']}"))
     for name, value in rows:
-        print(f"{name:<11} {value}")
+        print(f"{name:<11} {''.join(c if c.isprintable() else '?' for c in value)}")
 
 
 def run(arguments: argparse.Namespace) -> int:

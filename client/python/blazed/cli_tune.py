@@ -62,18 +62,35 @@ def run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
         _usage(parser, f"{given.script} is no file; name a script, or a module with -m")
     if os.environ.get("BLAZED_MODE") == "off":
         _usage(parser, "BLAZED_MODE is off, which always wins; unset it to tune")
+    if given.report is not None:
+        given.report = _report_file(parser, given.report)
     code, why = _ready(given)
     if why:
         print(f"blazed: {why}", file=sys.stderr)
         return code
     tune_run.run = tune_run.Run(given.seconds or 600.0, until_settled=not given.full)
     os.environ["BLAZED_MODE"] = f"tune_until:{max(1, round(tune_run.run.seconds))}s"
+    process = os.getpid()
     code = _run_script(given, arguments)
+    if os.getpid() != process:
+        return code  # a child that the script forked: the run is its parent's to tell of
     return max(code, _tell(tune_run.run, given.report)) if code in (0, 1) else code
 
 
 def _usage(parser: argparse.ArgumentParser, sentence: str) -> NoReturn:
     parser.exit(2, f"blazed: {sentence}\n")
+
+
+def _report_file(parser: argparse.ArgumentParser, path: str) -> str:
+    """Where the report goes, also when the script changes its folder. A place that takes none is said before a run."""
+    if not path:
+        _usage(parser, "--report: the value is empty; name a file or leave the flag out")
+    path = os.path.abspath(path)
+    if os.path.isdir(path):
+        _usage(parser, f"--report: {path} is a folder; name a file")
+    if not os.access(path if os.path.exists(path) else os.path.dirname(path), os.W_OK):
+        _usage(parser, f"--report: {path} cannot be written; name a file in a folder that is there and is yours")
+    return path
 
 
 def _ready(given: argparse.Namespace) -> Tuple[int, str]:
@@ -99,7 +116,7 @@ def _run_script(given: argparse.Namespace, arguments: List[str]) -> int:
     except tune_run.Tuned:
         return 0
     except SystemExit as end:
-        if isinstance(end.code, str):
+        if end.code is not None and not isinstance(end.code, int):
             print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
@@ -109,39 +126,48 @@ def _run_script(given: argparse.Namespace, arguments: List[str]) -> int:
         return cli_status.FAILED
 
 
+def _say(sentence: str) -> None:
+    """On standard error, which the script may have closed, as it may its standard output."""
+    for stream, text in ((sys.stdout, ""), (sys.stderr, f"blazed: {sentence}\n")):
+        try:
+            stream.write(text)
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass
+
+
 def _tell(run: Any, report_file: Any) -> int:
     """The summary, on standard error: standard output is the script's."""
     session = current.session()
     if session is not None:
         session.close()
-    sys.stdout.flush()
     status = run.status
     if status is None or not status.workload:
         picture = status or current.last_picture()
         why = picture.why_not if picture is not None and picture.why_not else "the script opened no session"
-        print(f"blazed: nothing was tuned: {why}", file=sys.stderr)
+        _say(f"nothing was tuned: {why}")
         return cli_status.FAILED
     found = {"none": "undecided", "in_job": "settled", "replicated": "settled (replicated)",
              "no_winner": "no winner, the default plan stays"}.get(status.settlement, status.settlement)
-    text = f"blazed: {found} after {status.steps:,} steps"
+    text = f"{found} after {status.steps:,} steps"
     if status.plan:
         text += f": {status.champion}, saves {100 * status.gain:.1f} %"
     if run.sentence:
         text += f"; ended because {run.sentence}"
     if status.why_not:
         text += f"; {status.why_not}"
-    print(text, file=sys.stderr)
+    _say(text)
     return _write(report_file, run.report) if report_file else 0
 
 
 def _write(path: str, report: str) -> int:
     if not report:
-        print("blazed: the daemon gave no report", file=sys.stderr)
+        _say("the daemon gave no report")
         return cli_status.FAILED
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(report + "\n")
         return 0
     except OSError as error:
-        print(f"blazed: cannot write the report: {error}", file=sys.stderr)
+        _say(f"cannot write the report: {error}")
         return cli_status.FAILED

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from blazed import sockets
+from blazed import autostart, sockets
 from machine import BIN, JOB, Machine, listener_pid
 
 ATTACHED = ("import blazed, sys\n"
@@ -67,6 +67,37 @@ class Program(Machine):
         self.assertEqual((ran.returncode, ran.stdout), (1, "idle\n"))
         self.assertIn("nothing was tuned: the script opened no session", ran.stderr)
 
+    def test_writes_the_report_beside_its_caller_whatever_folder_the_script_goes_to(self):
+        self.start()
+        job = JOB.resolve()
+        script = pathlib.Path(f"{self.folder}/goes.py")
+        script.write_text(f"import os, runpy, sys\nos.chdir('/')\nsys.path.insert(0, {str(job.parent)!r})\n"
+                          f"runpy.run_path({str(job)!r}, run_name='__main__')\n", encoding="utf-8")
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        ran = self.blazed("tune", "--for", "1s", "--full", "--report", "report.json", str(script), "--seconds", "240")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("outcome", json.loads(pathlib.Path(f"{self.folder}/report.json").read_text(encoding="utf-8")))
+
+    def test_leaves_the_end_of_a_forked_child_as_it_is(self):
+        self.start()
+        script = pathlib.Path(f"{self.folder}/forks.py")
+        script.write_text("import os, sys\nchild = os.fork()\nif child == 0: sys.exit(0)\n"
+                          "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n", encoding="utf-8")
+        ran = self.blazed("tune", str(script))
+        self.assertEqual(ran.stdout, "0\n")
+        self.assertEqual(ran.stderr.count("nothing was tuned"), 1, ran.stderr)
+
+    def test_tells_what_it_can_where_a_script_closed_its_streams(self):
+        self.start()
+        script = pathlib.Path(f"{self.folder}/closes.py")
+        script.write_text("import sys\nsys.stdout.close()\n", encoding="utf-8")
+        ran = self.blazed("tune", str(script))
+        self.assertEqual((ran.returncode, ran.stderr), (1, "blazed: nothing was tuned: the script opened no session\n"))
+        script.write_text("import sys\nsys.stderr.close()\n", encoding="utf-8")
+        self.assertEqual(self.blazed("tune", str(script)).returncode, 1)
+
 
 class Autostart(Machine):
     def setUp(self):
@@ -118,6 +149,12 @@ class Autostart(Machine):
         self.assertNotEqual(os.getsid(pid), os.getsid(0))
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
         self.assertNotEqual(int(stat.rsplit(")", 1)[1].split()[1]), os.getpid())
+
+    def test_the_words_of_one_that_refuses_to_start_are_repeated(self):
+        os.environ.update(self.environment)
+        pathlib.Path(self.socket).touch()
+        # How soon it speaks is the machine's; each turn starts it anew.
+        self.wait_for(lambda: "exists and is no socket" in autostart.ensure(patience_s=0.5))
 
     def test_tune_starts_one_too(self):
         ran = subprocess.run([sys.executable, "-m", "blazed", "tune", str(JOB), "--for", "1s", "--seconds", "240"],

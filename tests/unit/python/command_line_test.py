@@ -32,6 +32,24 @@ class Program(unittest.TestCase):
         self.assertEqual(ran.returncode, 2)
         self.assertIn("BLAZED_MODE is off", ran.stderr)
 
+    def test_a_place_that_takes_no_report_is_said_before_the_script_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for place, sentence in (("", "the value is empty"), (folder, "is a folder"),
+                                    (f"{folder}/absent/report.json", "cannot be written")):
+                ran = blazed_program("tune", "--no-autostart", "--report", place, __file__)
+                self.assertEqual(ran.returncode, 2, ran.stderr)
+                self.assertIn(sentence, ran.stderr)
+            ran = blazed_program("tune", "--no-autostart", "--report", f"{folder}/report.json", __file__)
+            self.assertEqual(ran.returncode, 3, ran.stderr)
+
+    def test_an_empty_socket_is_no_socket(self):
+        self.assertEqual(blazed_program("--socket", "").returncode, 2)
+
+    def test_what_the_environment_says_does_not_steer_a_terminal(self):
+        ran = blazed_program(BLAZED_MODE="\x1b[31mred\x9b")
+        self.assertIn("?[31mred?", ran.stdout)
+        self.assertNotIn("\x1b", ran.stdout)
+
     def test_no_daemon_is_three(self):
         for arguments in ((), ("status",), ("tune", "--no-autostart", __file__)):
             ran = blazed_program(*arguments)
@@ -152,6 +170,7 @@ class Scripts(unittest.TestCase):
 
     def test_end_with_their_own_codes(self):
         for text, code in (("pass", 0), ("import sys; sys.exit(7)", 7), ("import sys; sys.exit('why')", 1),
+                           ("import sys; sys.exit(['why'])", 1),
                            ("raise ValueError('why')", 1), ("raise KeyboardInterrupt", 130),
                            ("import blazed; raise blazed.Tuned('done')", 0)):
             ran = self.run_script(text)
