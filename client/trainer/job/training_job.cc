@@ -1,5 +1,7 @@
 #include "client/trainer/job/training_job.h"
 
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +39,13 @@ absl::StatusOr<workloads::Workload> MakeWorkload(const TrainOptions& options) {
   sizes.seed = options.seed;
   sizes.regime =
       options.regime == Regime::kTraining ? graph::Regime::kTraining : graph::Regime::kForward;
-  return workloads::Make(options.workload, sizes);
+  absl::StatusOr<workloads::Workload> workload = workloads::Make(options.workload, sizes);
+  if (!workload.ok()) return workload;
+  const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  absl::Status fits = workloads::CheckMemory(*workload, pages * page_bytes);
+  if (!fits.ok()) return fits;
+  return workload;
 }
 
 absl::StatusOr<workloads::Corpus> ReadCorpus(const TrainOptions& options, int64_t minimum) {

@@ -95,4 +95,18 @@ absl::StatusOr<Workload> Make(const std::string& name, const WorkloadOptions& op
   return workload;
 }
 
+absl::Status CheckMemory(const Workload& workload, uint64_t memory_bytes) {
+  uint64_t bytes = 0;
+  for (const graph::Value& value : workload.graph->values()) {
+    const bool kept =
+        value.kind == graph::ValueKind::kParameter || value.kind == graph::ValueKind::kState;
+    if (kept) bytes += static_cast<uint64_t>(value.shape.elements()) * sizeof(float);
+  }
+  if (bytes <= memory_bytes) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the model's parameters and its optimiser's state take ", bytes >> 20,
+                   " MiB and the machine has ", memory_bytes >> 20,
+                   "; make the width or the number of layers smaller"));
+}
+
 }  // namespace blazed::workloads

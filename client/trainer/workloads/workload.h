@@ -50,6 +50,10 @@ bool NeedsText(const Workload& workload);
 // size out of range.
 absl::StatusOr<Workload> Make(const std::string& name, const WorkloadOptions& options);
 
+// FAILED_PRECONDITION where its parameters and its optimiser's state alone take more than
+// `memory_bytes`: the machine would end the job, or another program, for want of memory.
+absl::Status CheckMemory(const Workload& workload, uint64_t memory_bytes);
+
 // The batches of `workload`. `corpus` may be null unless NeedsText(); it must outlive the source
 // and hold at least MinimumText(workload) characters, else INVALID_ARGUMENT.
 absl::StatusOr<std::unique_ptr<BatchSource>> MakeBatches(const Workload& workload,

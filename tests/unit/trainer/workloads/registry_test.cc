@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -61,6 +62,20 @@ TEST(Workloads, RefuseSizesOutOfRange) {
         WorkloadOptions{.width = 16384, .seq = 4096, .batch = 8192}}) {
     EXPECT_EQ(Make("attention", options).status().code(), absl::StatusCode::kInvalidArgument);
   }
+}
+
+// Adam keeps two numbers beside each parameter: two layers of (2 x 8 x 8 + 4 x 8) x 3 floats.
+TEST(Workloads, RefuseAMachineThatCannotHoldTheModel) {
+  WorkloadOptions options;
+  options.width = 8;
+  options.layers = 2;
+  const auto workload = Make("mlp", options);
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  constexpr uint64_t kBytes = 2 * (2 * 8 * 8 + 4 * 8) * 3 * sizeof(float);
+  EXPECT_TRUE(CheckMemory(*workload, kBytes + 64).ok());
+  const absl::Status refused = CheckMemory(*workload, kBytes - 1);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("number of layers smaller"));
 }
 
 TEST(Workloads, HaveADecisionMoreWhereStepsMayUseThreads) {
