@@ -8,7 +8,9 @@ from operation_recorder import OperationRecorder
 
 import blazed
 import blazed.torch
-from blazed.torch import step_probe
+from blazed.torch import reach, step_probe
+from blazed.torch.snapshot import Snapshot
+from blazed.torch.step_state import StepState
 
 STEPS = 500
 PROBED_EVERY = 100
@@ -154,10 +156,41 @@ class Probed(unittest.TestCase):
     def test_a_sound_step_shows_nothing(self):
         self.assertEqual(self.count(trainings.Dropout()), 0)
 
+    def test_chance_of_its_own_is_allowed_and_no_more(self):
+        model = torch.nn.Linear(40, 30)
+        optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+        state = StepState(reach.of(lambda: (model, optimiser)))
+        chance = torch.Generator().manual_seed(3)
+
+        def step(noise=1e-4, rate=0.1, stale=None):
+            with torch.no_grad():
+                for p in model.parameters():
+                    moves = p.sin() + noise * torch.randn(p.shape, generator=chance) * (torch.rand((), generator=chance) < 0.7)
+                    p -= rate * moves
+                if stale is not None:
+                    model.weight[stale] = kept_weight[stale]
+            return model.weight.sum()
+
+        kept_weight = model.weight.detach().clone()
+
+        def count(run, replay):
+            kept = Snapshot(state)
+            counted = step_probe.differing(state, kept, run, replay)
+            self.assertTrue(torch.equal(model.weight, kept_weight), "the state is put back")
+            return counted
+
+        for _ in range(50):
+            self.assertEqual(count(step, step), 0)
+        self.assertGreater(count(step, lambda: step(rate=0.101)), 0)
+        self.assertGreater(count(step, lambda: step(stale=7)), 0)
+        self.assertEqual(count(lambda: step(0.0), lambda: step(0.0)), 0)
+        self.assertGreater(count(lambda: step(0.0), lambda: step(1e-7)), 0, "one that repeats its bits")
+        self.assertGreater(count(lambda: step(3.0), lambda: step(3.0)), 0, "nothing can be told of this one")
+
     def test_distances(self):
         inf, nan = float("inf"), float("nan")
         for a, b, apart in (([1.0, inf, nan], [1.0, inf, nan], 0.0), ([1.0, nan], [1.0, 2.0], inf),
-                            ([1.0, inf], [1.0, -inf], inf), ([1.0, 2.0], [1.0, 2.5], 0.5), ([], [], 0.0)):
+                            ([1.0, inf], [1.0, -inf], inf), ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0], 0.5), ([], [], 0.0)):
             for dtype in (torch.float32, torch.bfloat16, torch.float64):
                 self.assertEqual(step_probe._distance(torch.tensor(a, dtype=dtype), torch.tensor(b, dtype=dtype)), apart)
         self.assertEqual(step_probe._distance(torch.tensor([2**62]), torch.tensor([2**62 + 1])), 1.0)

@@ -21,6 +21,7 @@ class Snapshot:
         self._undo: List[Callable[[], None]] = []
         self._structure(state)
         self._tensors = [(tensor, probe.copy_of(tensor)) for _, tensor in state.tensors()]
+        self._by_identity = {id(tensor): kept for tensor, kept in self._tensors}
         self._gradients = [(p, p.grad, None if p.grad is None else probe.copy_of(p.grad)) for p in state.trained()]
         self._random = RandomState(state.found.generators)
 
@@ -35,6 +36,10 @@ class Snapshot:
         for tensor, kept in self._tensors:
             _write(tensor, kept)
         self._random.restore()
+
+    def kept(self, tensor: Any) -> Any:
+        """What it held; None where it is none of the state's."""
+        return self._by_identity.get(id(tensor))
 
     @contextlib.contextmanager
     def versions_kept(self) -> Iterator[None]:
