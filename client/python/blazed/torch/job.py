@@ -215,7 +215,7 @@ class Job:
 
     def _describe(self) -> None:
         numbers = dict.fromkeys(self._steps[-1][0])
-        graphs = [graph for graph in self.graphs if graph.number in numbers]
+        graphs = [self.graphs[number] for number in numbers]  # as the step calls them: captures come in any order
         try:
             self._attach(graphs)
         except Exception as error:  # blazed never ends a job

@@ -33,8 +33,8 @@ class Built:
     def signature(self) -> bytes:
         """Of what ran in the latest call of each direction, not of what was asked."""
         parts: List[object] = []
-        for graph, program in self.programs:
-            parts += [graph.number, program.launched]
+        for index, (_, program) in enumerate(self.programs):
+            parts += [index, program.launched]
             parts += [d.ran.signature for _, d in sorted(program.directions.items())]
         if self.whole_step is not None and self.whole_step.replayed:
             parts.append(launch.WHOLE_STEP)

@@ -67,7 +67,7 @@ def _compile(source: Source, recipe: Recipe, check: Optional[Variant]) -> Varian
         honoured.look(table, recipe)
         if key:
             tables_on_disk.write(key, table)
-    variant = Variant(recipe, compiled, signature_of(compiled), table, time.monotonic_ns() - began,
+    variant = Variant(recipe, compiled, signature_of(compiled, source.module), table, time.monotonic_ns() - began,
                       _strides(compiled), tuple(sorted(getattr(compiled, "mutated_input_idxs", ()))))
     if check is not None:
         _look_at_convention(variant, check)
@@ -85,7 +85,8 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
         arguments.update(_own_boxes(arguments))
     settings = dict(recipe.settings)
     if not cached:
-        settings["force_disable_caches"] = True
+        # Of this cache alone: force_disable_caches is written into the generated code as well.
+        settings["fx_graph_cache"] = False
     with contextlib.ExitStack() as stack:
         if not (first and cached):
             stack.enter_context(entered(source.context))
@@ -142,9 +143,10 @@ _PASSING = re.compile(r"""^[ \t]*(?:\#(?!pragma|include|define)|//)[^\n]*$
                       |"[^"\n]*/[^"\n]*\.(?:py|cpp|h|so)\"""", re.MULTILINE | re.VERBOSE)
 
 
-def signature_of(compiled: Any) -> bytes:
-    """16 bytes that are equal where two results run the same kernels in the same order."""
+def signature_of(compiled: Any, module: Any) -> bytes:
+    """16 bytes that are equal where two results run the same kernels in the same order. `module`: what was compiled,
+    by which one without a kernel is known."""
     code = getattr(compiled, "source_code", None)
     if not isinstance(code, str):
-        return identity.digest("no source", id(compiled))
+        return identity.digest("no kernel", module.code)
     return identity.digest(" ".join(_PASSING.sub("", code).split()))
