@@ -58,6 +58,7 @@ SessionId Host::Attach(const std::string& process, Mode mode, const std::string&
   ready.default_signature = table_->Signature({}, salt);
   ready.default_step_ns = static_cast<uint64_t>(settings_.step_ns);
   ready.default_build_ns = static_cast<uint64_t>(settings_.step_ns * settings_.build_steps);
+  ready.build_ns = settings_.build_guesses;
   ready.tune_until_steps = settings_.tune_until_steps;
   ready.default_peak_bytes = settings_.peak_bytes;
   if (settings_.queue) {

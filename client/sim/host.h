@@ -30,8 +30,9 @@ struct QueueClaims {
 
 struct HostSettings {
   NoiseSettings noise;
-  double step_ns = 10e6;     // of the default plan
-  double build_steps = 0.3;  // cost of a build, in steps
+  double step_ns = 10e6;                // of the default plan
+  double build_steps = 0.3;             // cost of a build, in steps
+  std::vector<uint64_t> build_guesses;  // as SessionReady::build_ns has them
   double probe_batch_steps = 1.3;
   double process_sd = 0;  // a plan's effect differs by this much between processes
   double rebuild_sd = 0;  // and by this much between builds of one process

@@ -53,9 +53,10 @@ void Tuning::State::On(const VariantBuilt& event) {
   s->open.erase(event.build);
   Variant* v = s->Find(event.variant);
   if (v == nullptr) return;
-  s->ledger.AddBuild(event.build_ns);
+  const bool as_usual = !GuessedBuildNs(*s, v->plan);
+  s->ledger.AddBuild(event.build_ns, as_usual);
   Charge(*s, static_cast<double>(std::min(event.build_ns, kLongestUnitNs)));
-  campaign_.ledger.AddBuild(event.build_ns);
+  campaign_.ledger.AddBuild(event.build_ns, as_usual);
   JudgeBuild(*s, *v, event);
   Advance(*s);
 }

@@ -22,8 +22,9 @@ namespace blazed::planner {
 
 // 2: an opening says how many checks were opened earlier. What a tuning decides from the same
 // events differs from version 1 as well. 3: a cost tells noise and late pairs apart. 4: units of
-// several steps, pairs of several jobs, budgets, controls and dwells. 5: thoughts are events.
-inline constexpr int kCodecVersion = 5;
+// several steps, pairs of several jobs, budgets, controls and dwells. 5: thoughts are events. 6: a
+// session guesses what single options take to build.
+inline constexpr int kCodecVersion = 6;
 
 // What a Tuning is constructed from; the first line of a log.
 struct Opening {

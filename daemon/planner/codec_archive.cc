@@ -126,6 +126,10 @@ std::string ToText(const std::vector<uint32_t>& value) {
   return JoinText(value, [](uint32_t v) { return FormatNumber(v); });
 }
 
+std::string ToText(const std::vector<uint64_t>& value) {
+  return JoinText(value, [](uint64_t v) { return FormatNumber(v); });
+}
+
 std::string ToText(const std::vector<UnitTime>& value) {
   return JoinText(value, [](const UnitTime& u) {
     return FormatNumber(u.host_ns) + "/" + FormatNumber(u.device_ns) + "/" + FormatNumber(u.flags);
@@ -210,6 +214,12 @@ bool FromText(std::string_view text, std::vector<uint8_t>& value) {
 
 bool FromText(std::string_view text, std::vector<uint32_t>& value) {
   return ParseList(text, value, [](const auto& parts, uint32_t& v) {
+    return parts.size() == 1 && FromText(parts[0], v);
+  });
+}
+
+bool FromText(std::string_view text, std::vector<uint64_t>& value) {
+  return ParseList(text, value, [](const auto& parts, uint64_t& v) {
     return parts.size() == 1 && FromText(parts[0], v);
   });
 }

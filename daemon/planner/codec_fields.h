@@ -116,6 +116,7 @@ void Visit(A& a, SessionReady& v) {
   a("seed", v.seed), a("default_signature", v.default_signature);
   a("default_peak", v.default_peak_bytes), a("extra_memory", v.extra_memory_bytes);
   a("default_step_ns", v.default_step_ns), a("default_build_ns", v.default_build_ns);
+  a("build_ns", v.build_ns);
   a("queued", v.queued);
   a("tune_until_steps", v.tune_until_steps), a("tune_until", v.tune_until);
   a("first_directive", v.first_directive), a("first_variant", v.first_variant);

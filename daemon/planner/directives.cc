@@ -36,7 +36,7 @@ VariantId Tuning::State::IssueBuild(Session& s, const Plan& plan, VariantId rebu
   open.kind = DirectiveKind::kBuild;
   open.issued = now_;
   open.variant = v.id;
-  open.expected_ns = BuildNs(s);
+  open.expected_ns = BuildNs(s, plan);
   s.ledger.Open(now_);
   campaign_.ledger.Open(now_);
   Emit(BuildVariant{s.ready.session, id, v.id, plan, rebuild_of});

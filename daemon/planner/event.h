@@ -26,6 +26,9 @@ struct SessionReady {
   uint64_t extra_memory_bytes = 0;
   uint64_t default_step_ns = 0;  // 0: unknown
   uint64_t default_build_ns = 0;
+  // What a plan takes that has one option other than the default, at decision * kMostOptions +
+  // option, as the host guesses; 0 or not there: as long as other plans.
+  std::vector<uint64_t> build_ns;
   bool queued = false;            // the host may run ahead of its device
   uint64_t tune_until_steps = 0;  // 0: no limit
   Nanos tune_until{};             // zero: no limit

@@ -27,7 +27,7 @@ bool Tuning::State::BuildPays(const Session& s, const Plan& plan, double gain) c
   const double steps = static_cast<double>((now_ - s.since).count()) / s.step_ns;
   const double pairs = 2.0 * here.unit_steps * search_.profile().pairs_per_proposal;
   const bool built = s.by_plan.contains(plan);
-  const double variant = built ? 0 : (here.build_ns + here.probe_ns) / s.step_ns;
+  const double variant = built ? 0 : (BuildNs(s, plan) + here.probe_ns) / s.step_ns;
   return gain * steps > variant + pairs;
 }
 

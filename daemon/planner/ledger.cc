@@ -14,9 +14,9 @@ void Ledger::Close(Moment at) {
   if (opened_ && !closed_) closed_ = at;
 }
 
-void Ledger::AddBuild(uint64_t ns) {
+void Ledger::AddBuild(uint64_t ns, bool as_usual) {
   build_ns_ += std::min(ns, kLongestUnitNs);
-  build_times_.Add(ns);
+  if (as_usual) build_times_.Add(ns);
   ++builds_;
 }
 

@@ -23,7 +23,8 @@ class Ledger {
   double UsualBuildNs(double of_default) const { return build_times_.Usual(of_default); }
   double UsualProbeNs() const { return probe_times_.Usual(0); }
 
-  void AddBuild(uint64_t ns);
+  // `as_usual`: it tells of what others take.
+  void AddBuild(uint64_t ns, bool as_usual = true);
   void AddProbe(uint64_t ns);
   void AddDrain(uint64_t ns);
   void AddRace() { ++races_; }

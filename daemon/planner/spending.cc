@@ -31,6 +31,23 @@ double Tuning::State::BuildNs(const Session& s) const {
   return s.ledger.UsualBuildNs(static_cast<double>(of_default));
 }
 
+// Where the host guesses it of each of the plan's options: the longest of those.
+std::optional<uint64_t> Tuning::State::GuessedBuildNs(const Session& s, const Plan& plan) const {
+  const std::vector<uint64_t>& guesses = s.ready.build_ns;
+  std::optional<uint64_t> longest;
+  for (const Choice& choice : plan) {
+    const size_t place = choice.decision * kMostOptions + choice.option;
+    if (place >= guesses.size() || guesses[place] == 0) return std::nullopt;
+    longest = std::max(longest.value_or(0), std::min(guesses[place], kLongestUnitNs));
+  }
+  return longest;
+}
+
+double Tuning::State::BuildNs(const Session& s, const Plan& plan) const {
+  const std::optional<uint64_t> guess = GuessedBuildNs(s, plan);
+  return guess ? static_cast<double>(*guess) : BuildNs(s);
+}
+
 // Of one variant.
 double Tuning::State::ProbeNs(const Session& s, uint32_t batches) const {
   const double usual = s.ledger.UsualProbeNs();

@@ -86,6 +86,8 @@ class Tuning::State {
 
   // -- spending.cc: what exploring may still cost; expected costs are in nanoseconds
   double BuildNs(const Session& s) const;
+  std::optional<uint64_t> GuessedBuildNs(const Session& s, const Plan& plan) const;
+  double BuildNs(const Session& s, const Plan& plan) const;
   double ProbeNs(const Session& s, uint32_t batches) const;
   double LeaseNs(const Session& s, uint32_t pairs, bool two_plans, bool discard) const;
   double PlanNs(const Session& s) const;

@@ -31,6 +31,8 @@ enum class Contract { kBitwise, kRounding, kPrediction };
 enum class Mode { kObserve, kTune, kPinned };
 enum class DecisionKind { kBoundary, kChoice };
 
+inline constexpr size_t kMostOptions = 16;  // of a decision, the default among them
+
 struct DecisionSpec {
   Digest id{};
   std::string name;

@@ -143,6 +143,19 @@ absl::StatusOr<planner::DecisionSpec> From(const v1::Decision& in, int graphs) {
   return out;
 }
 
+absl::Status TakeBuildTimes(const v1::Decision& in, size_t decision, std::vector<uint64_t>* out) {
+  if (in.build_ns_size() == 0) return absl::OkStatus();
+  if (in.build_ns_size() != in.options_size()) {
+    return absl::InvalidArgumentError("Decision.build_ns has not one time for each option");
+  }
+  for (int option = 1; option < in.build_ns_size(); ++option) {
+    if (in.build_ns(option) == 0) continue;
+    out->resize(decision * planner::kMostOptions + static_cast<size_t>(option) + 1);
+    out->back() = in.build_ns(option);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Inbound> From(const v1::WorkloadSeen& in) {
   if (in.decisions_size() > kMostDecisions) {
     return absl::ResourceExhaustedError(
@@ -177,6 +190,8 @@ absl::StatusOr<Inbound> From(const v1::WorkloadSeen& in) {
       }
     }
     out.row.spec.decisions.push_back(*std::move(spec));
+    BLAZED_RETURN_IF_ERROR(
+        TakeBuildTimes(decision, out.row.spec.decisions.size() - 1, &out.build_ns));
   }
   NumberEqualNames(&out.row.spec.decisions);
   out.default_peak_bytes = in.default_peak_bytes();

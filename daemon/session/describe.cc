@@ -160,6 +160,7 @@ planner::SessionReady SessionTable::MakeReady(const Session& session) const {
   ready.extra_memory_bytes = session.hello.extra_memory_bytes;
   ready.default_step_ns = session.workload->default_step_ns;
   ready.default_build_ns = session.workload->default_build_ns;
+  ready.build_ns = session.workload->build_ns;
   ready.queued = session.workload->queued;
   ready.tune_until_steps = session.hello.tune_until_steps;
   ready.tune_until = planner::Nanos(

@@ -46,6 +46,7 @@ struct WorkloadSeen {
   uint64_t default_peak_bytes = 0;
   uint64_t default_step_ns = 0;
   uint64_t default_build_ns = 0;
+  std::vector<uint64_t> build_ns;  // as planner::SessionReady has it
   bool queued = false;
 };
 

@@ -23,6 +23,9 @@ bool Fail(std::string& error, std::string_view sentence) {
   return false;
 }
 
+// What a decision held before build_ns was added.
+constexpr size_t kFirstDecisionBytes = offsetof(blz_decision, build_ns);
+
 bool CopyDecision(const blz_decision& from, size_t graphs, DecisionSeen& to, std::string& error) {
   if (!IsPlainName(from.name, kMaxName)) {
     return Fail(error, "a decision's name is not 1 to 96 bytes of printable ASCII");
@@ -51,6 +54,9 @@ bool CopyDecision(const blz_decision& from, size_t graphs, DecisionSeen& to, std
   to.graph = from.graph;
   to.sites = from.sites;
   to.reorders_sums = from.reorders_sums != 0 ? 1 : 0;
+  if (from.build_ns != nullptr) {
+    to.build_ns.assign(from.build_ns, from.build_ns + from.option_count);
+  }
   return true;
 }
 
@@ -74,14 +80,15 @@ bool CopyDecisions(const blz_workload& from, WorkloadSeen& to, std::string& erro
   if (from.decision_count < 1 || from.decision_count > kMaxDecisions || from.decisions == nullptr) {
     return Fail(error, "a workload has 1 to 512 decisions");
   }
-  if (from.decision_bytes < sizeof(blz_decision)) {
+  if (from.decision_bytes < kFirstDecisionBytes) {
     return Fail(error, "workload.decision_bytes is not sizeof(blz_decision)");
   }
   const auto* bytes = reinterpret_cast<const char*>(from.decisions);
   to.decisions.resize(from.decision_count);
   for (size_t i = 0; i < from.decision_count; ++i) {
-    blz_decision decision;
-    std::memcpy(&decision, bytes + i * from.decision_bytes, sizeof decision);
+    blz_decision decision{};
+    std::memcpy(&decision, bytes + i * from.decision_bytes,
+                std::min(from.decision_bytes, sizeof decision));
     if (!CopyDecision(decision, from.graph_count, to.decisions[i], error)) return false;
   }
   return true;

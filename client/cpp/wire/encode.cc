@@ -67,6 +67,15 @@ bool EncodeNames(pb_ostream_t* stream, const pb_field_t* field, void* const* arg
   return true;
 }
 
+bool EncodeNumbers(pb_ostream_t* stream, const pb_field_t* field, void* const* arg) {
+  for (const uint64_t number : *static_cast<const std::vector<uint64_t>*>(*arg)) {
+    if (!pb_encode_tag(stream, PB_WT_VARINT, field->tag) || !pb_encode_varint(stream, number)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 template <typename T>
 void SetCallback(pb_callback_t& callback,
                  bool (*encode)(pb_ostream_t*, const pb_field_t*, void* const*),
@@ -85,6 +94,7 @@ bool EncodeDecisions(pb_ostream_t* stream, const pb_field_t* field, void* const*
     decision.graph = from.graph;
     decision.sites = from.sites;
     decision.reorders_sums = from.reorders_sums;
+    SetCallback(decision.build_ns, EncodeNumbers, from.build_ns);
     if (!pb_encode_tag_for_field(stream, field) ||
         !pb_encode_submessage(stream, blazed_v1_Decision_fields, &decision)) {
       return false;

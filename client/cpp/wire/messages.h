@@ -171,6 +171,7 @@ struct DecisionSeen {
   uint32_t graph = 0;
   uint32_t sites = 0;
   uint32_t reorders_sums = 0;
+  std::vector<uint64_t> build_ns;  // empty, or one an option
 };
 
 struct WorkloadSeen {

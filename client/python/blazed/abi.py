@@ -68,7 +68,8 @@ class Graph(Sized):
 
 class Decision(Structure):
     _fields_ = [("id", Digest), ("name", c_char_p), ("kind", c_int), ("options", POINTER(c_char_p)),
-                ("option_count", c_uint32), ("graph", c_uint32), ("sites", c_uint32), ("reorders_sums", c_uint32)]
+                ("option_count", c_uint32), ("graph", c_uint32), ("sites", c_uint32), ("reorders_sums", c_uint32),
+                ("build_ns", POINTER(c_uint64))]
 
 
 class Workload(Sized):

@@ -54,9 +54,14 @@ class Decision:
     graph: int = 0          # 1-based index into Workload.graphs; 0: belongs to the whole step
     sites: int = 1          # places of the graph that follow this decision
     reorders_sums: bool = False  # some option changes the order of sums, so bits may differ
+    # Guesses, none or one an option: what building a plan takes that has this option and is the default else; 0: as
+    # long as other plans.
+    build_ns: Tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_digest(self.id, "a decision's id")
+        if self.build_ns and len(self.build_ns) != len(self.options):
+            raise ValueError("a decision's build_ns has not one time for each option")
 
     def to_c(self) -> abi.Decision:
         names = (ctypes.c_char_p * len(self.options))(*map(encoded, self.options))
@@ -64,6 +69,10 @@ class Decision:
                                 ctypes.cast(names, ctypes.POINTER(ctypes.c_char_p)), len(self.options), self.graph,
                                 self.sites, int(self.reorders_sums))
         decision.kept = names
+        if self.build_ns:
+            guesses = (ctypes.c_uint64 * len(self.build_ns))(*self.build_ns)
+            decision.build_ns = ctypes.cast(guesses, ctypes.POINTER(ctypes.c_uint64))
+            decision.kept = names, guesses
         return decision
 
 

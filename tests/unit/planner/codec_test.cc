@@ -131,30 +131,30 @@ TEST(Codec, StaysTheSameTextOverReleases) {
   event.at = Nanos(12);
   event.body = LeaseDone{3, 4, {{10, 0, 0}, {11, 5, 32}}, 6, 7, false, {}};
   EXPECT_EQ(EncodeEvent(event),
-            "5 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "6 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
             "complete=0 run_ahead=0");
   std::get<LeaseDone>(event.body).run_ahead = 8;
   EXPECT_EQ(EncodeEvent(event),
-            "5 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
+            "6 lease_done at=12 session=3 lease=4 units=10/0/0,11/5/32 first_step=6 drain_ns=7 "
             "complete=0 run_ahead=1 run_ahead=8");
   RunPairs run{1, 2, 0, 3, {true, false}, 1, 2, Nanos(9), 8};
   EXPECT_EQ(EncodeAction(run),
-            "5 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
+            "6 run_pairs session=1 lease=2 champion=0 challenger=3 challenger_first=10 warm=1 "
             "timed=2 deadline=9 abort_ns=8");
   event.body = ThoughtDone{3, 4, {Plan{{0, 1}, {7, 2}}, 0.5, {{}, {{1, 1}}}, {}, 0, 6, 2}};
   EXPECT_EQ(EncodeEvent(event),
-            "5 thought_done at=12 session=3 request=4 contender=1 contender=0/1,7/2 left=0.5 "
+            "6 thought_done at=12 session=3 request=4 contender=1 contender=0/1,7/2 left=0.5 "
             "plans=2 plan= plan=1/1 base= gain=0 samples=6 quiet=2");
-  EXPECT_EQ(EncodeAction(Think{3, 4}), "5 think session=3 request=4");
+  EXPECT_EQ(EncodeAction(Think{3, 4}), "6 think session=3 request=4");
 }
 
 TEST(Codec, RefusesAnotherVersionAndSaysTheNextMove) {
   std::string error;
-  EXPECT_FALSE(DecodeEvent("6 tick at=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("7 tick at=1", &error).has_value());
   EXPECT_NE(error.find("release that wrote it"), std::string::npos);
   // Version 1 knew no checks of earlier processes: a log of it would be decided otherwise.
   EXPECT_FALSE(DecodeEvent("1 tick at=1", &error).has_value());
-  EXPECT_NE(error.find("another version than 5"), std::string::npos) << error;
+  EXPECT_NE(error.find("another version than 6"), std::string::npos) << error;
 }
 
 TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
@@ -167,11 +167,11 @@ TEST(Codec, RefusesLinesThatAreCutShortBentOrTooLong) {
     EXPECT_FALSE(read.has_value() && *read == event) << length;
   }
   EXPECT_FALSE(DecodeEvent(line + " more=1", &error).has_value());
-  EXPECT_FALSE(DecodeEvent("5 lease_dome at=1", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("6 lease_dome at=1", &error).has_value());
   EXPECT_EQ(error, "the line's kind is unknown");
-  EXPECT_FALSE(DecodeEvent("5 session_gone at=1 session=-1 reason=", &error).has_value());
-  EXPECT_FALSE(DecodeEvent("5 session_gone at=1 session=1 reason=%4", &error).has_value());
-  EXPECT_FALSE(DecodeOpening("5 tuning fingerprint=00", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("6 session_gone at=1 session=-1 reason=", &error).has_value());
+  EXPECT_FALSE(DecodeEvent("6 session_gone at=1 session=1 reason=%4", &error).has_value());
+  EXPECT_FALSE(DecodeOpening("6 tuning fingerprint=00", &error).has_value());
 }
 
 TEST(Codec, RefusesACountThatTheLineCannotHold) {

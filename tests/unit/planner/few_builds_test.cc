@@ -26,6 +26,28 @@ size_t BuildsOf(const sim::Host& host) {
                     [](const Action& a) { return std::holds_alternative<BuildVariant>(a); }));
 }
 
+// The first build waits until the job has run for long enough, and the sooner ends that wait the
+// cheaper the host guesses the build to be.
+TEST(FewBuilds, WaitsNoLongerThanTheGuessedBuildAsks) {
+  const sim::CostTable table({-0.3, 0.01, 0.02});
+  const auto steps_to_the_first = [&](const std::vector<uint64_t>& guesses) {
+    sim::HostSettings settings = Dear();
+    settings.build_guesses = guesses;
+    sim::Host host(&table, settings, {}, {}, 5);
+    const SessionId session = host.Attach("job");
+    for (uint64_t steps = 100; steps < 200000; steps += 100) {
+      host.RunUntilEnd(session, 100);
+      if (BuildsOf(host) > 0) return steps;
+    }
+    return uint64_t{200000};
+  };
+  constexpr size_t kAll = 3 * kMostOptions;
+  const uint64_t as_usual = steps_to_the_first({});
+  EXPECT_LT(steps_to_the_first(std::vector<uint64_t>(kAll, 1'000'000)), as_usual / 2);
+  EXPECT_GT(steps_to_the_first(std::vector<uint64_t>(kAll, 60'000'000'000)), 2 * as_usual);
+  EXPECT_EQ(steps_to_the_first(std::vector<uint64_t>(kAll, 0)), as_usual);
+}
+
 TEST(Prospect, PutsAsManyChangesIntoABuildAsPayTogether) {
   const sim::CostTable table(std::vector<double>(40, 0));
   const Space space(table.spec(), Contract::kRounding);

@@ -201,6 +201,19 @@ TEST(Convert, TakesSixtyFourGraphsAndNoMore) {
   EXPECT_EQ(CodeOf(message), absl::StatusCode::kResourceExhausted);
 }
 
+TEST(Convert, TakesAGuessForEachOptionOrNone) {
+  v1::ShimMessage message = ValidWorkload(2);
+  EXPECT_TRUE(Converted<session::WorkloadSeen>(message).build_ns.empty());
+  v1::Decision* decision = message.mutable_workload_seen()->mutable_decisions(1);
+  decision->add_build_ns(0);
+  decision->add_build_ns(7);
+  const std::vector<uint64_t> taken = Converted<session::WorkloadSeen>(message).build_ns;
+  ASSERT_EQ(taken.size(), planner::kMostOptions + 2);
+  EXPECT_EQ(taken.back(), 7u);
+  decision->add_build_ns(1);
+  EXPECT_EQ(CodeOf(message), kInvalid);
+}
+
 TEST(Convert, BoundsWhatADecisionSays) {
   const auto with = [](const std::function<void(v1::Decision*)>& change) {
     v1::ShimMessage message = ValidWorkload(1);

@@ -253,6 +253,19 @@ TEST_F(WorkloadTest, LimitsAreChecked) {
   ExpectRefused("a graph that was not described");
 }
 
+TEST_F(WorkloadTest, TakesGuessesOfBuildTimesAndDecisionsWithout) {
+  const Digest without = Fingerprint();
+  const uint64_t guesses[] = {0, 5};
+  decision.build_ns = guesses;
+  EXPECT_EQ(Check()->decisions[0].build_ns, (std::vector<uint64_t>{0, 5}));
+  EXPECT_EQ(Fingerprint(), without) << "a guess is no identity";
+  workload.decision_bytes = offsetof(blz_decision, build_ns);
+  ASSERT_TRUE(Check().has_value()) << "a host from before build_ns";
+  EXPECT_TRUE(Check()->decisions[0].build_ns.empty());
+  workload.decision_bytes -= 1;
+  EXPECT_FALSE(Check().has_value());
+}
+
 TEST(Plan, FitsOnlyWhereSortedAndInRange) {
   std::vector<DecisionSeen> decisions(2);
   decisions[0].options.resize(2);

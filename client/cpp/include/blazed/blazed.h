@@ -256,6 +256,8 @@ typedef struct blz_decision {
   uint32_t graph;         /* 1-based index into blz_workload.graphs; 0: belongs to the whole step */
   uint32_t sites;         /* 1..65535 places of the graph that follow this decision */
   uint32_t reorders_sums; /* 1: some option changes the order of sums, so bits may differ */
+  const uint64_t* build_ns; /* option_count guesses: what building a plan takes that has this option
+                               and is the default else; 0: as long as other plans. Null: no guess */
 } blz_decision;
 
 typedef struct blz_workload {
@@ -264,8 +266,9 @@ typedef struct blz_workload {
   const uint8_t (*graphs)[16]; /* fingerprints already given to blz_describe_graph, in step order */
   size_t graph_count;          /* 1..64 */
   const blz_decision* decisions;
-  size_t decision_bytes;         /* sizeof(blz_decision): the stride */
-  size_t decision_count;         /* 1..512 */
+  size_t decision_bytes; /* sizeof(blz_decision): the stride. Shorter where build_ns is not there
+                            yet */
+  size_t decision_count; /* 1..512 */
   uint8_t default_signature[16]; /* of one run under the default plan; not all zero */
   uint64_t default_peak_bytes;   /* 0: not known, then no variant is judged by memory */
   uint64_t default_step_ns;      /* median of the steps seen so far; 0: none */

@@ -82,6 +82,7 @@ struct Decision {
   uint32_t graph = 0;
   uint32_t sites = 1;
   bool reorders_sums = false;
+  std::vector<uint64_t> build_ns = {};  // empty, or one an option
 };
 
 struct Workload {
@@ -151,6 +152,7 @@ class Session {
       to.graph = from.graph;
       to.sites = from.sites;
       to.reorders_sums = from.reorders_sums ? 1 : 0;
+      to.build_ns = from.build_ns.size() == from.options.size() ? from.build_ns.data() : nullptr;
     }
     blz_workload out{};
     out.struct_size = sizeof out;

@@ -1,10 +1,11 @@
 """A job in the words of the session: its graphs, and the decisions of its step."""
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Tuple
 
 from .. import describe as words
 from ..enums import DecisionKind, Regime
 from . import launch, plan, recorder, space, support
 from .graph import Graph
+from .program import EAGER
 from .train_step import TrainStep
 
 
@@ -42,4 +43,12 @@ def _described(decision: space.Decision, graphs: int) -> words.Decision:
     whole = decision.kind == space.LAUNCH or (decision.kind in (space.CHOICE, space.PADDING) and graphs == 1)
     kind = DecisionKind.BOUNDARY if decision.kind == space.BOUNDARY else DecisionKind.CHOICE
     return words.Decision(decision.id, decision.name, decision.options, kind, 0 if whole else decision.graph + 1,
-                          decision.sites, decision.reorders_sums)
+                          decision.sites, decision.reorders_sums, _guesses(decision))
+
+
+def _guesses(decision: space.Decision) -> Tuple[int, ...]:
+    """What the options take to build that compile nothing; 0: as long as other plans."""
+    known = {launch.WHOLE_STEP: launch.RECORDING_NS, EAGER: 1}
+    if decision.kind not in (space.LAUNCH, space.CHOICE):
+        return ()
+    return tuple(known.get(option, 0) for option in decision.options)

@@ -10,16 +10,17 @@ from typing import Optional, Sequence
 from . import identity, space
 
 STREAMS, GRAPHS, WHOLE_STEP = "streams", "graphs", "whole_step"
+RECORDING_NS = 500_000_000  # what a recording takes, a few steps that are waited for; nothing is compiled
 
 
 def options(device: str, compiled: bool, whole_step: bool) -> Sequence[str]:
     """By which a step can be launched here, the framework's own first. `compiled`: it has graphs of this backend;
     `whole_step`: train_step found that it may be replayed."""
     offered = [STREAMS]
+    if whole_step:
+        offered.append(WHOLE_STEP)  # before what takes longer to build and saves less
     if device == "cuda" and compiled:
         offered.append(GRAPHS)
-    if whole_step:
-        offered.append(WHOLE_STEP)
     return offered
 
 
