@@ -105,6 +105,53 @@ class Switching(unittest.TestCase):
             self.assertEqual(blazed.torch.current_job().plan_in_use(), 0)
         self.assertEqual(losses, plain(support.model()))
 
+    def test_a_probe_ends_where_the_session_takes_no_more(self):
+        given = []
+
+        def script(session):
+            if session.step == 1:
+                session.host.probe(0, lambda tensor: given.append(tensor.name) or len(given) < 2)
+            return 0
+
+        losses, _ = self.losses(script)
+        self.assertEqual(len(given), 2)
+        self.assertEqual(losses, plain(support.model()))
+
+    def test_writes_behind_the_back_of_autograd_are_undone(self):
+        class Counting(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = support.model()
+                self.register_buffer("seen", torch.zeros(()))
+
+            def forward(self, x):
+                self.seen.data.add_(1.0)
+                return self.inner(x)
+
+        def script(session):
+            if session.step == 1:
+                session.probe(0)
+            return 0
+
+        with support.scripted(script) as made:
+            module = Counting()
+            support.train(STEPS, torch.compile(module, backend=blazed.torch.backend, dynamic=False), module)
+            probed = bool(made)
+            self.assertTrue(probed, blazed.torch.current_job().why_not)
+        self.assertEqual(module.seen.item(), STEPS)
+
+    def test_a_mode_of_torch_compile_is_followed_and_not_tuned(self):
+        with support.scripted(lambda session: 0) as made:
+            module = support.model()
+            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False, options={"max_fusion_size": 4})
+            losses = support.train(STEPS, compiled, module)
+            self.assertEqual(made, [])
+            self.assertIn("leave them out", blazed.torch.current_job().why_not)
+        torch._dynamo.reset()
+        module = support.model()
+        compiled = torch.compile(module, dynamic=False, options={"max_fusion_size": 4})
+        self.assertEqual(losses, support.train(STEPS, compiled, module))
+
     def test_two_processes_would_describe_the_same_job(self):
         seen = []
 

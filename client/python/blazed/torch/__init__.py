@@ -68,10 +68,16 @@ def _forked() -> None:
         _job.forked()
 
 
-def backend(module: Any, inputs: Sequence[Any], **_options_of_compile: Any) -> Callable[..., Any]:
-    """The entry that `torch.compile(model, backend="blazed")` finds."""
+def backend(module: Any, inputs: Sequence[Any], mode: Optional[str] = None, options: Any = None,
+            **_others: Any) -> Callable[..., Any]:
+    """The entry that `torch.compile(model, backend="blazed")` finds. A graph with `mode` or `options` of
+    torch.compile is compiled with them and not tuned: they ask for what blazed would choose."""
     from torch._dynamo.exc import TorchDynamoException
 
+    if (mode is not None and mode != "default") or options:
+        current_job().stay_away("torch.compile was given a mode or options, which say how to compile; leave them out "
+                                "to have it chosen")
+        return _as_told(module, inputs, mode, options)
     try:
         return _tuned(module, inputs)
     except TorchDynamoException:
@@ -81,6 +87,15 @@ def backend(module: Any, inputs: Sequence[Any], **_options_of_compile: Any) -> C
         from torch._inductor.compile_fx import compile_fx
 
         return compile_fx(module, inputs)
+
+
+def _as_told(module: Any, inputs: Sequence[Any], mode: Optional[str], options: Any) -> Callable[..., Any]:
+    from torch._inductor import list_mode_options
+    from torch._inductor.compile_fx import compile_fx
+
+    patches = dict(list_mode_options(mode)) if mode is not None else {}
+    patches.update(options or {})
+    return compile_fx(module, inputs, config_patches=patches)
 
 
 def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:

@@ -95,8 +95,10 @@ class TorchHost:
                     launch.mark_step()
             if self._may_replay:
                 self._probe_whole_step(self._plans[handle], emit)
-            self._ran = True
+        except _Enough:
+            pass
         finally:
+            self._ran = True
             self.latch(latched)
 
     def _reference(self, emit: base.Emit) -> None:
@@ -110,6 +112,8 @@ class TorchHost:
                         self._run(graph, emit)
             if self._may_replay:
                 self._probe_whole_step(self._plans[0], emit)
+        except _Enough:
+            pass
         except Exception as error:
             sentence = "it does not fit in memory" if _is_memory(error) else _sentence("a graph in f32", error)
             raise base.NoReference(sentence) from None
@@ -180,9 +184,15 @@ class TorchHost:
 def _emitter(emit: base.Emit, unit_roundoff: float) -> probe.Emit:
     def give(name: str, role: str, tensor: Any) -> None:
         dtype = _DTYPES[str(tensor.dtype)]
-        emit(base.ProbeTensor(name, dtype, _ROLES[role], tensor.numel(), tensor.data_ptr(), 0, tensor, unit_roundoff))
+        told = base.ProbeTensor(name, dtype, _ROLES[role], tensor.numel(), tensor.data_ptr(), 0, tensor, unit_roundoff)
+        if not emit(told):
+            raise _Enough
 
     return give
+
+
+class _Enough(Exception):
+    """The session takes no more: the rest need not be computed and copied."""
 
 
 def _is_memory(error: BaseException) -> bool:

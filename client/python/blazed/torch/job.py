@@ -59,6 +59,11 @@ class Job:
         if support.has_symbols(graph) and not self.why_not:
             self.why_not = "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
 
+    def stay_away(self, sentence: str) -> None:
+        """The job is not tuned, for this reason, unless it is tuned by now."""
+        if self.host is None and not self.why_not:
+            self.why_not = sentence
+
     def next_number(self) -> int:
         return len(self.graphs)
 
@@ -235,9 +240,10 @@ class Job:
                             else self.step.why_not_whole)
             return
         host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number], self.step)
-        session = Session(host, support.filled(self.options, device)).attach()
+        inputs = [self._inputs[graph.number] for graph in graphs]
+        session = Session(host, support.filled(self.options, device, probe.bytes_told(inputs))).attach()
         times = sorted(ns for _, ns in self._steps)
-        job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2])
+        self.why_not = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2])
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session
 

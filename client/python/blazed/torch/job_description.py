@@ -2,7 +2,7 @@
 from typing import Any, List, Optional, Sequence, Tuple
 
 from .. import describe as words
-from ..enums import DecisionKind, Regime
+from ..enums import DecisionKind, Regime, Result
 from . import launch, plan, recorder, space, support
 from .graph import Graph
 from .program import EAGER
@@ -17,18 +17,20 @@ def decisions_of(graphs: Sequence[Graph], device: str, step: Optional[TrainStep]
 
 
 def describe(session: Any, graphs: Sequence[Graph], decisions: Sequence[space.Decision], step: Optional[TrainStep],
-             step_ns: int) -> None:
-    """A step without a captured graph is described as one by what train_step knows of it."""
+             step_ns: int) -> str:
+    """A step without a captured graph is described as one by what train_step knows of it. Why the session only
+    observes; empty where it does not."""
     told = [words.Graph(graph.fingerprint(), f"graph{graph.number}", graph.nodes(), Regime.TRAINING)
             for graph in graphs]
     if not told:
         told = [words.Graph(step.fingerprint(), "step", 1, Regime.TRAINING)]
     for graph in told:
         session.describe_graph(graph)
-    session.describe_workload(words.Workload(
+    result = session.describe_workload(words.Workload(
         support.workload_name(), [graph.fingerprint for graph in told],
         [_described(decision, len(graphs)) for decision in decisions], plan.default(graphs).signature(),
         default_step_ns=step_ns, default_build_ns=_build_ns(graphs)))
+    return "" if result != Result.INVALID else f"the job's description was refused: {session.reason()}"
 
 
 def _build_ns(graphs: Sequence[Graph]) -> int:

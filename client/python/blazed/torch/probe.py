@@ -33,16 +33,40 @@ def run(graph: Graph, inputs: Sequence[Any], emit: Emit) -> None:
 
 
 def find_written(graph: Graph, inputs: Sequence[Any]) -> None:
-    """Notes which inputs the default program writes to. Raises where one is a parameter that
-    training changes, since a probe could not undo that."""
+    """Notes which inputs the default program writes to: by version, and by bits, since writes behind autograd's back
+    (`.data`, kernels of the user's own) leave the version as it was. A parameter that is trained cannot be written to
+    in a graph and is not copied."""
     import torch
 
     with _random_state_kept(inputs), torch.enable_grad():
-        copies = [_stand_in(value, True) for value in inputs]
+        copies = [_stand_in(value, not _is_trained(value)) for value in inputs]
         versions = [getattr(value, "_version", 0) for value in copies]
         graph.default.call(*copies)
-        graph.written = frozenset(index for index, value in enumerate(copies)
-                                  if getattr(value, "_version", 0) != versions[index])
+        graph.written = frozenset(index for index, (value, copied) in enumerate(zip(inputs, copies))
+                                  if getattr(copied, "_version", 0) != versions[index] or not _same_bits(value, copied))
+
+
+def bytes_told(inputs: Sequence[Sequence[Any]]) -> int:
+    """About what a probe gives: the gradients of what takes one."""
+    import torch
+
+    return sum(v.numel() * v.element_size() for values in inputs for v in values
+               if isinstance(v, torch.Tensor) and v.requires_grad)
+
+
+def _is_trained(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.nn.Parameter) and value.requires_grad
+
+
+def _same_bits(a: Any, b: Any) -> bool:
+    import torch
+
+    if not isinstance(a, torch.Tensor) or a.data_ptr() == b.data_ptr():
+        return True
+    a, b = a.detach(), b.detach()
+    return bool(torch.all((a == b) | ((a != a) & (b != b))))
 
 
 def _stand_in(value: Any, copied: bool) -> Any:

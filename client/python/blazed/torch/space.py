@@ -45,8 +45,12 @@ def decisions_of(graphs: Sequence[Graph], ways: Sequence[Tuple[str, Sequence[str
     """`ways`: kinds of decisions on how a graph runs and their options, the default first. The heaviest first, in an
     order that depends on the graphs alone."""
     found: List[Decision] = []
+    seen: Dict[bytes, int] = {}
     for index, graph in enumerate(graphs):
         fingerprint = graph.fingerprint()
+        before = seen[fingerprint] = seen.get(fingerprint, -1) + 1
+        if before:  # captured more than once, as for a guard on a number that changes nothing
+            fingerprint = identity.digest("again", before, fingerprint)
         for kind, options in ways:
             found.append(Decision(identity.digest(kind, *options, fingerprint), f"graph {index} {_WORDS[kind]}",
                                   kind, tuple(options), index, 1, True, HEAVIEST))

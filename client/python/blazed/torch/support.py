@@ -35,13 +35,19 @@ def has_symbols(graph: Graph) -> bool:
                any(isinstance(size, torch.SymInt) for size in getattr(value, "shape", ())) for value in values)
 
 
-def filled(options: Options, device: str) -> Options:
-    """With this process's rank and what a measurement here is valid for, beside what the caller named."""
+_PROBE_BYTES = 1 << 30  # the session's own limit
+
+
+def filled(options: Options, device: str, told: int = 0) -> Options:
+    """With this process's rank, what a measurement here is valid for and room for the `told` bytes that a probe gives,
+    beside what the caller named."""
     rank, world_size = ranks.of_this_process()
     if options.world_size > 1:
         rank, world_size = options.rank, options.world_size
     environment = {**surroundings.of(device), **options.environment}
+    room = options.probe_memory_bytes or max(_PROBE_BYTES, 2 * told)
     return dataclasses.replace(options, environment=environment, rank=rank, world_size=world_size,
+                               probe_memory_bytes=room,
                                device=options.device or surroundings.device_name(device))
 
 
