@@ -143,6 +143,7 @@ void Tuning::State::On(const ProbeDone& event) {
   const uint32_t needed = s->burst ? 1 : config_.probe_batches;
   const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
   if (!helps) campaign_.rejected_in_row = answer.passed ? 0 : campaign_.rejected_in_row + 1;
+  if (!helps) CountAgainst(plan, answer.passed, answer.verdict);
   if (answer.passed) {
     v->stage = VariantStage::kProven;
     v->probe_tries = 0;

@@ -2,6 +2,7 @@
 // here.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +53,9 @@ struct Campaign {
   std::vector<Plan> scouts;      // single changes still to build
   uint32_t rejected_in_row = 0;  // probes, since one passed
   std::vector<Plan> suspects;    // single changes of a plan that failed
-  std::vector<Plan> batch;       // proposals of this round
+  // By toggle: probes in a row of plans with it that found wrong numbers.
+  std::map<size_t, uint32_t> rejected_with;
+  std::vector<Plan> batch;  // proposals of this round
   size_t batch_next = 0;
   std::optional<Thinking> thinking;
   std::optional<Conclusion> conclusion;  // of the last thought, until its plans are tried

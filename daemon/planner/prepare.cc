@@ -9,6 +9,7 @@ namespace blazed::planner {
 namespace {
 
 constexpr size_t kProbeLimit = 16;
+constexpr uint32_t kRejectedWith = 24;
 
 bool IsRejection(Verdict verdict) {
   return verdict == Verdict::kRejectedDifferent || verdict == Verdict::kRejectedBroken ||
@@ -160,6 +161,27 @@ void Tuning::State::Blame(const Plan& plan, Verdict verdict) {
       }
     }
   }
+}
+
+// A change may pass its probes alone, or at the training's beginning, and fail them with others or
+// later on; and the search, which knows only times, would go on naming it. So where the plans with
+// a change are rejected again and again, and more often than those with any other, it is closed.
+void Tuning::State::CountAgainst(const Plan& plan, bool passed, Verdict verdict) {
+  if (!passed && !IsRejection(verdict)) return;
+  const Toggles on = space_.Encode(plan), champion = space_.Encode(campaign_.champion);
+  auto& counts = campaign_.rejected_with;
+  size_t worst = on.size();
+  for (size_t t = 0; t < on.size(); ++t) {
+    if (!on[t] || champion[t]) continue;
+    if (passed) {
+      counts.erase(t);
+    } else if (++counts[t] >= kRejectedWith && (worst == on.size() || counts[t] > counts[worst])) {
+      worst = t;
+    }
+  }
+  if (worst == on.size()) return;
+  search_.Ban(worst);
+  counts.clear();
 }
 
 }  // namespace blazed::planner

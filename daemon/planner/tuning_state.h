@@ -77,6 +77,7 @@ class Tuning::State {
   std::optional<VariantId> Proven(Session& s, const Plan& plan);
   void FailVariant(Session& s, VariantId id, Verdict verdict, const std::string& reason);
   void Blame(const Plan& plan, Verdict verdict);
+  void CountAgainst(const Plan& plan, bool passed, Verdict verdict);
   bool MakeRoom(Session& s);
   void DropUnused(Session& s);
   PlanRecord& RecordOf(const Plan& plan);

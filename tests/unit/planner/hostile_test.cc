@@ -167,6 +167,38 @@ TEST(Hostile, RejectsTheOptionThatBreaksAndKeepsTheRest) {
   EXPECT_EQ(host.in_use(s), (Plan{{3, 1}}));
 }
 
+// It is right alone, and the fastest; with any other change it is wrong.
+TEST(Hostile, ClosesAnOptionThatIsWrongWithEveryOther) {
+  std::vector<double> costs(40, 0.004);
+  costs[1] = -0.08;
+  for (int i = 20; i < 30; ++i) costs[static_cast<size_t>(i)] = -0.01;
+  const sim::CostTable table(costs);
+  sim::Host host(&table, {}, {}, {}, 6);
+  std::map<VariantId, Plan> plans;
+  int rejected = 0;
+  host.bend = [&](EventBody& body) {
+    for (const Action& action : host.actions()) {
+      if (const auto* build = std::get_if<BuildVariant>(&action))
+        plans[build->variant] = build->plan;
+    }
+    if (auto* done = std::get_if<ProbeDone>(&body)) {
+      const Plan& plan = plans[done->variant];
+      const bool with_it = std::find(plan.begin(), plan.end(), Choice{1, 1}) != plan.end();
+      if (with_it && plan.size() > 1) {
+        done->summary.equivalence = Equivalence::kRejectedDifferent;
+        done->passed_batches = 0;
+        ++rejected;
+      }
+    }
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 200000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled);
+  EXPECT_GE(rejected, 1);
+  EXPECT_LE(rejected, 60);
+}
+
 // A broken compiler is no answer that a later job should inherit.
 TEST(Hostile, SettlesNothingWhereEveryBuildFails) {
   const sim::CostTable table = Table();
