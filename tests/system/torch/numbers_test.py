@@ -6,19 +6,9 @@ import subprocess
 import sys
 import unittest
 
-try:
-    import torch  # noqa: F401
-except ModuleNotFoundError:
-    print("not run: PyTorch is not installed here; ./run test --torch installs it and runs this")
-    sys.exit(77)
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests" / "system" / "python"))
-
-from machine import Machine  # noqa: E402
+from real_daemon import CONFIGURATION, Machine
 
 JOB = pathlib.Path(__file__).with_name("numbers_job.py")
-CONFIGURATION = '[tuning]\nsearch = "random"\nbudget_share = 1.0\n'
 
 
 class Numbers(Machine):

@@ -89,16 +89,15 @@ class TorchHost:
         latched = self.latched
         self.latch(handle)
         try:
-            for graph in self._graphs:
-                self._run(graph, emit)
-                if self._marks:
-                    launch.mark_step()
-            if self._may_replay:
-                self._probe_whole_step(self._plans[handle], emit)
-        except _Enough:
-            pass
-        finally:
+            with contextlib.suppress(_Enough):
+                for graph in self._graphs:
+                    self._run(graph, emit)
+                    if self._marks:
+                        launch.mark_step()
+                if self._may_replay:
+                    self._probe_whole_step(self._plans[handle], emit)
             self._ran = True
+        finally:
             self.latch(latched)
 
     def _reference(self, emit: base.Emit) -> None:

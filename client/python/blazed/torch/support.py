@@ -2,13 +2,12 @@
 import dataclasses
 import os
 import sys
-from typing import Any, Callable, Sequence, Tuple
+from typing import Any, Callable, Sequence
 
 from ..options import Options
 from . import ranks, surroundings
 from .graph import Graph
 
-TESTED = ((2, 11), (2, 15))  # releases of PyTorch that the tests run on
 _COLLECTIVES = ("_c10d_functional", "c10d")
 
 
@@ -49,13 +48,6 @@ def filled(options: Options, device: str, told: int = 0) -> Options:
     return dataclasses.replace(options, environment=environment, rank=rank, world_size=world_size,
                                probe_memory_bytes=room,
                                device=options.device or surroundings.device_name(device))
-
-
-def version() -> Tuple[int, int]:
-    import torch
-
-    major, minor = torch.__version__.split(".")[:2]
-    return int(major), int(minor)
 
 
 def profiler_question() -> Callable[[], bool]:
