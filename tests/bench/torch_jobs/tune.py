@@ -36,8 +36,12 @@ FREEZE_S = 2.0
 _LOOKS_KEPT = 400
 
 
+def _told(line: str) -> None:
+    print(f"tune: {line}", file=sys.stderr, flush=True)
+
+
 class Timeline:
-    """What could be seen from outside, at every change."""
+    """What could be seen from outside, at every change; told on stderr as it happens."""
 
     def __init__(self) -> None:
         self.began = time.monotonic()
@@ -47,6 +51,8 @@ class Timeline:
         seen = (status.phase, status.champion[:200], status.gain) if status is not None else ("none", "default", 0.0)
         if len(self.looks) < _LOOKS_KEPT and (not self.looks or self.looks[-1][2:] != seen):
             self.looks.append((round(time.monotonic() - self.began, 2), step, *seen))
+            phase, champion, gain = seen
+            _told(f"{self.looks[-1][0]:7.1f} s, step {step}: {phase}, {champion[:80]}, saves {100 * gain:.1f} %")
         return False
 
 
@@ -109,6 +115,10 @@ def _rows(group: rounds.Group, host: Dict[str, List[float]], all_stock: List[str
     return rows
 
 
+def _settled(told: Dict[str, Any]) -> bool:
+    return bool(told["report"]) and told["report"]["outcome"] == "settled"
+
+
 def second_job(job: jobs.Job, args: argparse.Namespace) -> Dict[str, Any]:
     """In a process of its own, with the same daemon."""
     command = [sys.executable, "-W", "ignore", __file__, "--second", "--jobs", job.name, "--device", args.device,
@@ -150,7 +160,8 @@ def one_job(job: jobs.Job, args: argparse.Namespace) -> Dict[str, Any]:
     with settings.daemon_of(args):
         running = tuned(job, args, group, told)
         if running is not None:
-            told["second"] = second_job(job, args)
+            _told(told["ended"])
+            told["second"] = second_job(job, args) if _settled(told) else {"why": "the first job settled nothing"}
             compared(job, args, group, running, told)
             running.close()
     group.close()

@@ -4,9 +4,14 @@ import support
 import torch
 
 import blazed.torch
+from torch._subclasses import FakeTensor
+
 from blazed.torch import probe, space
+from blazed.torch.program import Way
 from blazed.torch.recipe import Recipe
 from blazed.torch.variant import Refused
+
+PADDED = Way(padded=True)
 
 
 def together(table, a, b):
@@ -125,6 +130,16 @@ class Captured(unittest.TestCase):
         self.assertTrue(torch.equal(random, torch.get_rng_state()))
         self.assertTrue(all(torch.equal(value, before[name]) for name, value in self.module.state_dict().items()))
         self.assertTrue(all(torch.equal(p.grad, g) for p, g in zip(self.module.parameters(), gradients)))
+
+    def test_a_program_that_is_made_later_knows_the_sizes_of_its_tensors(self):
+        self.graph.programs.pop(PADDED, None)
+        self.run_once()
+        program = self.graph.program(PADDED)
+        for name, direction in self.graph.default.directions.items():
+            self.assertEqual(*([str(value) for value in d.source.inputs] for d in (direction, program.directions[name])))
+
+    def test_a_graph_keeps_none_of_the_tensors_that_it_was_captured_with(self):
+        self.assertFalse([v for v in self.graph.inputs if isinstance(v, torch.Tensor) and not isinstance(v, FakeTensor)])
 
     def inputs(self):
         """As the framework hands them to the captured graph."""

@@ -9,13 +9,13 @@ from .program import Program, Way, compiled, eager
 class Graph:
     """What the framework captured, untouched, and the program that the coming steps run.
 
-    `number`: in order of capture, from 0, good in this process alone.
+    `number`: in order of capture, from 0, good in this process alone. `inputs`: their shapes, without numbers.
     """
 
     def __init__(self, number: int, module: Any, inputs: Sequence[Any], context: Any) -> None:
         self.number = number
         self.module = module
-        self.inputs = list(inputs)
+        self.inputs = _shapes_of(inputs, context)
         self.context = context
         self.default = compiled(Way(), module, inputs)
         self.current = self.default
@@ -54,6 +54,19 @@ class Graph:
 
     def nodes(self) -> int:
         return sum(len(d.source.module.graph.nodes) for d in self.default.directions.values())
+
+
+def _shapes_of(inputs: Sequence[Any], context: Any) -> List[Any]:
+    """As the capture saw them. Programs that are compiled later start from these: the tensors themselves would live as
+    long as the graph does, and a compile that is given them outside the capture takes their sizes for symbols."""
+    import torch
+    from torch._subclasses import FakeTensor
+
+    mode = context.fake_mode if context is not None else None
+    if mode is None:
+        return list(inputs)
+    return [mode.from_tensor(value, static_shapes=True)
+            if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) else value for value in inputs]
 
 
 def _described(module: Any) -> List[object]:
