@@ -187,6 +187,30 @@ class Probed(unittest.TestCase):
         self.assertGreater(count(lambda: step(0.0), lambda: step(1e-7)), 0, "one that repeats its bits")
         self.assertGreater(count(lambda: step(3.0), lambda: step(3.0)), 0, "nothing can be told of this one")
 
+    def test_a_tensor_that_is_all_chance_does_not_hide_the_others(self):
+        """As the bias of an attention's keys under Adam: no gradient but rounding, and steps as large as any other's."""
+        model = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(4)))
+        state = StepState(reach.of(lambda: model))
+        chance = torch.Generator().manual_seed(5)
+        mute = model[2].bias
+
+        def step(rate=0.1, seldom=0.0):
+            with torch.no_grad():
+                for p in model.parameters():
+                    p -= rate * p.sin() * (1 + 1e-6 * torch.randn((), generator=chance))
+                    if float(torch.rand((), generator=chance)) < seldom:
+                        p -= 0.02 * p.sin()
+                mute.add_(rate * torch.randn(mute.shape, generator=chance).sign())
+            return model[0].weight.sum()
+
+        def count(run, replay):
+            return step_probe.differing(state, Snapshot(state), run, replay)
+
+        for _ in range(30):
+            self.assertEqual(count(step, step), 0)
+            self.assertGreater(count(step, lambda: step(rate=0.101)), 0)
+        self.assertLessEqual(sum(count(lambda: step(seldom=0.02), lambda: step(seldom=0.02)) > 0 for _ in range(30)), 1)
+
     def test_distances(self):
         inf, nan = float("inf"), float("nan")
         for a, b, apart in (([1.0, inf, nan], [1.0, inf, nan], 0.0), ([1.0, nan], [1.0, 2.0], inf),

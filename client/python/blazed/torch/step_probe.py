@@ -7,12 +7,17 @@ are compared.
 
 A step that comes to the same bits each time has to be replayed to the same bits. One that does not, since sums by
 atomics end in another order each time, is judged by how far its runs lie apart, in rms and as a share of how far the
-tensor moved, and by what is usual among its tensors: which ones chance touches differs from run to run. However much
-that is, a replay that is off by a sixteenth of what the step moves is another step.
+tensor moved: by the tensor's own runs, or by what is usual among its tensors, up to a sixteenth of what the step moves.
+Which tensors chance touches differs from run to run, and now and then one is touched as never before. A replay that is
+another step lies apart every time, so that what seems to differ is replayed again, and the step run again beside it.
+
+Some tensors say nothing: the bias of an attention's keys has no gradient but rounding, from which Adam makes whole
+steps. A step most of whose tensors are such is refused.
 """
 import math
 from typing import Any, Callable, List, Tuple
 
+from ..log import logger
 from . import host_values
 from .snapshot import RandomState, Snapshot
 from .static_values import detached
@@ -20,8 +25,10 @@ from .step_state import StepState
 
 STEPS = 3
 _MORE_RUNS = 3  # beside the first
+_REPLAYS = 3  # at most
 _TIMES_OWN_SPREAD = 4.0
 _MOST = 1 / 16
+_TOLD = 3  # tensors that the log names
 
 
 class Outcome:
@@ -45,33 +52,78 @@ class Outcome:
         self.origins += [None] * (len(self.tensors) - len(self.origins))
 
 
+class _Comparison:
+    """`own`: of each tensor, how far runs of the step lay from the first at most; `least`: how far replays did at least.
+    Both as a share of how far the first moved it."""
+
+    def __init__(self, first: Outcome, snapshot: Snapshot) -> None:
+        self.first = first
+        self.moved = [_moved(tensor, snapshot.kept(origin)) for tensor, origin in zip(first.tensors, first.origins)]
+        self.own = [0.0] * len(self.moved)
+        self.least = [math.inf] * len(self.moved)
+
+    def ran(self, again: Outcome) -> bool:
+        """Whether it left the same kinds of things."""
+        alike = _alike(self.first, again)
+        if alike:
+            self.own = list(map(max, self.own, _apart(self.first, again, self.moved)))
+        return alike
+
+    def replayed(self, replay: Outcome) -> None:
+        self.least = list(map(min, self.least, _apart(self.first, replay, self.moved)))
+
+    def beyond(self) -> List[int]:
+        """Places of the tensors that chance does not explain."""
+        touched = sorted(share for share in self.own if share > 0)
+        usual = touched[len(touched) // 2] if touched else 0.0
+        borrowed = min(_TIMES_OWN_SPREAD * usual, _MOST)
+        found = [n for n, (share, spread) in enumerate(zip(self.least, self.own))
+                 if share > max(_TIMES_OWN_SPREAD * spread, borrowed)]
+        mute = sum(_TIMES_OWN_SPREAD * spread > 1 for spread in self.own)
+        return found or (list(range(len(self.own))) if 2 * mute > len(self.own) else [])
+
+
 def differing(state: StepState, snapshot: Snapshot, run: Callable[[], Any], replay: Callable[[], Any]) -> int:
     """How many tensors lie further from the step's own than its runs do from one another, and values that are others.
     The state is put back. Raises what `run` and `replay` raise."""
     try:
-        first = Outcome(state, run, kept=True)
+        compared = _Comparison(Outcome(state, run, kept=True), snapshot)
         snapshot.restore()
-        moved = [_moved(tensor, snapshot.kept(origin)) for tensor, origin in zip(first.tensors, first.origins)]
-        own = [0.0] * len(moved)
         for _ in range(_MORE_RUNS):
-            again = Outcome(state, run, kept=False)
-            if not _alike(first, again):
+            if not _ran_again(compared, state, snapshot, run):
                 return 1  # the step itself leaves other things from run to run
-            own = [max(pair) for pair in zip(own, _apart(first, again, moved))]
+        beyond: List[int] = []
+        for replays in range(_REPLAYS):
+            if replays > 0 and not _ran_again(compared, state, snapshot, run):
+                return 1
+            replayed = Outcome(state, replay, kept=False)
+            others = host_values.differences(compared.first.plain, replayed.plain)
+            others += (compared.first.random != replayed.random) + (not _alike(compared.first, replayed))
+            if others:
+                return others
+            compared.replayed(replayed)
             snapshot.restore()
-        return _beyond(first, Outcome(state, replay, kept=False), moved, own)
+            beyond = compared.beyond()
+            if not beyond:
+                return 0
+        _tell(state, compared, beyond)
+        return len(beyond)
     finally:
         snapshot.restore()
 
 
-def _beyond(first: Outcome, replayed: Outcome, moved: List[Any], own: List[float]) -> int:
-    others = host_values.differences(first.plain, replayed.plain) + (first.random != replayed.random)
-    if not _alike(first, replayed):
-        return others + 1
-    touched = sorted(share for share in own if share > 0)
-    usual = touched[len(touched) // 2] if touched else 0.0
-    return others + sum(share > min(_TIMES_OWN_SPREAD * max(spread, usual), _MOST)
-                        for share, spread in zip(_apart(first, replayed, moved), own))
+def _ran_again(compared: _Comparison, state: StepState, snapshot: Snapshot, run: Callable[[], Any]) -> bool:
+    alike = compared.ran(Outcome(state, run, kept=False))
+    snapshot.restore()
+    return alike
+
+
+def _tell(state: StepState, compared: _Comparison, beyond: List[int]) -> None:
+    names = {id(tensor): name for name, tensor in state.tensors()}
+    worst = sorted(beyond, key=lambda n: -compared.least[n])[:_TOLD]
+    told = [f"{names.get(id(compared.first.origins[n]), 'a result or gradient')} by {compared.least[n]:.2g} of its "
+            f"movement where the step's own runs differ by {compared.own[n]:.2g}" for n in worst]
+    logger.info("replays differ from the step in %d tensors: %s", len(beyond), "; ".join(told))
 
 
 def _apart(first: Outcome, other: Outcome, moved: List[Any]) -> List[float]:
