@@ -1,7 +1,9 @@
 """A training job for tests: its graph can run in other ways, some of them wrong, and the daemon's report of them is
 printed as one line of JSON.
 
-    numbers_job.py STEPS bf16|f32      at most STEPS steps; ends earlier once each way has a verdict
+    numbers_job.py STEPS bf16|f32|scalar [--device cuda]      at most STEPS steps; ends earlier once each way has a verdict
+
+`scalar`: the whole step is offered as one launch; inside it moves a learning rate that no look at the script's values sees.
 """
 import argparse
 import contextlib
@@ -26,7 +28,7 @@ class Block(torch.nn.Module):
 
 def in_half(call):
     def run(*inputs):
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(inputs[0].device.type, dtype=torch.bfloat16):
             return [value.float() for value in call(*inputs)]
     return run
 
@@ -37,6 +39,35 @@ def on_inputs(call, change):
 
 def on_outputs(call, change):
     return lambda *inputs: [change(value) for value in call(*inputs)]
+
+
+class Stale:
+    """What it gave for the batch before, as a buffer that nobody wrote anew."""
+
+    def __init__(self, call):
+        self.call, self.kept = call, None
+
+    def __call__(self, *inputs):
+        made = self.call(*inputs)
+        given = made if self.kept is None else [y + (old - y).detach() for y, old in zip(made, self.kept)]
+        self.kept = [y.detach().clone() for y in made]
+        return given
+
+
+def racing(call):
+    """Results that a second stream writes, and that nobody waits for."""
+    beside = torch.cuda.Stream()
+
+    def run(*inputs):
+        made = call(*inputs)
+        late = [torch.empty_like(y) for y in made]
+        beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(beside), torch.no_grad():
+            torch.cuda._sleep(2_000_000)
+            for kept, y in zip(late, made):
+                kept.copy_(y)
+        return [y + (kept - y).detach() for y, kept in zip(made, late)]
+    return run
 
 
 def is_square_weight(value):
@@ -50,7 +81,9 @@ WRONG = {
     "lost tail": lambda call: on_outputs(call, lambda y: torch.cat([y[:-2], torch.zeros_like(y[-2:])])),
     "swapped operand": lambda call: on_inputs(call, lambda v: v.t() if is_square_weight(v) else v),
     "another batch": lambda call: on_inputs(call, lambda v: v if v.requires_grad else v.roll(1, 0)),
+    "stale buffer": Stale,
 }
+WRONG_ON_A_GPU = {**WRONG, "race": racing}
 
 
 def offer(right, wrong):
@@ -70,37 +103,95 @@ def offer(right, wrong):
     space.decisions_of = lambda *asked: tuple(d for d in whole(*asked) if d.kind == space.CHOICE)
 
 
+def whole_steps_alone():
+    """How the step is launched is all that is decided."""
+    whole = space.decisions_of
+    space.decisions_of = lambda *asked: tuple(d for d in whole(*asked) if d.kind == space.LAUNCH)
+
+
+class Job:
+    """A small classifier, trained a batch at a time."""
+
+    def __init__(self, device, half):
+        torch.manual_seed(0)
+        self.model = torch.nn.Sequential(Block(32), Block(32), torch.nn.Linear(32, 8)).to(device)
+        self.compiled = torch.compile(self.model, backend="blazed", dynamic=False)
+        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-3, capturable=device == "cuda")
+        self.data, self.labels = torch.randn(512, 32).to(device), torch.randint(0, 8, (512,)).to(device)
+        self.scope = (lambda: torch.autocast(device, dtype=torch.bfloat16)) if half else contextlib.nullcontext
+
+    def batch(self, step):
+        rows = slice(16 * (step % 32), 16 * (step % 32) + 16)
+        return self.data[rows], self.labels[rows]
+
+    def step(self, x, y):
+        with self.scope():
+            out = self.compiled(x)
+        loss = torch.nn.functional.cross_entropy(out.float(), y)
+        loss.backward()
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+        return loss.detach()
+
+
+class StaleScalar(Job):
+    """Lowers its learning rate inside the step, by a count behind numpy's back, and puts it back at the end."""
+
+    def __init__(self, device):
+        super().__init__(device, half=False)
+        self.steps = torch.zeros((), dtype=torch.int64)
+        self.whole = blazed.torch.train_step(self.lowered)
+
+    def lowered(self, x, y):
+        self.steps += 1
+        group = self.optimiser.param_groups[0]
+        group["lr"] = 1e-3 / float(self.steps.numpy())
+        loss = super().step(x, y)
+        group["lr"] = 1e-3
+        return loss
+
+    def step(self, x, y):
+        return self.whole(x, y)
+
+
+def told(job):
+    """What the daemon found of each way."""
+    report = job.session.report() if job.session is not None else None
+    judged = [p for p in (report or {}).get("plans", ()) if p.get("equivalence")]
+    return {" ".join(p["plan"]): p for p in judged if p["plan"]}, report
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("steps", type=int)
-    parser.add_argument("arithmetic", choices=("bf16", "f32"))
+    parser.add_argument("arithmetic", choices=("bf16", "f32", "scalar"))
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--wrong-alone", action="store_true", help="no right way beside the default")
+    parser.add_argument("--go-on", action="store_true", help="run all steps")
     arguments = parser.parse_args()
-    half = arguments.arithmetic == "bf16"
-    right, wrong = ((program.EAGER,), WRONG) if half else ((), {"half products": in_half})
-    offer(right, wrong)
+    device, half, scalar = arguments.device, arguments.arithmetic == "bf16", arguments.arithmetic == "scalar"
+    every = WRONG_ON_A_GPU if device == "cuda" else WRONG
+    wrong = {} if scalar else every if half else {"half products": in_half}
+    right = () if scalar or not half or arguments.wrong_alone else (program.EAGER,)
+    if scalar:
+        whole_steps_alone()
+    else:
+        offer(right, wrong)
     blazed.torch.configure(blazed.Options(host_name="torch test"))
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(Block(32), Block(32), torch.nn.Linear(32, 8))
-    compiled = torch.compile(model, backend="blazed", dynamic=False)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
-    data, labels = torch.randn(512, 32), torch.randint(0, 8, (512,))
-    verdicts, report = {}, None
+    training = StaleScalar(device) if scalar else Job(device, half)
+    wanted = 1 if scalar else len(right) + len(wrong)
+    verdicts, report, losses = {}, None, []
     for step in range(arguments.steps):
-        rows = slice(16 * (step % 32), 16 * (step % 32) + 16)
-        with torch.autocast("cpu", dtype=torch.bfloat16) if half else contextlib.nullcontext():
-            out = compiled(data[rows])
-        torch.nn.functional.cross_entropy(out.float(), labels[rows]).backward()
-        optimiser.step()
-        optimiser.zero_grad()
+        losses.append(training.step(*training.batch(step)))
         job = blazed.torch.current_job()
         if job.session is not None and step % 50 == 0:
-            report = job.session.report() or report
-            judged = [p for p in (report or {}).get("plans", ()) if p.get("equivalence")]
-            verdicts = {" ".join(p["plan"]): p for p in judged if p["plan"]}
-            if len(verdicts) == len(right) + len(wrong):
+            verdicts, latest = told(job)
+            report = latest or report
+            if len(verdicts) >= wanted and not arguments.go_on:
                 break
     job = blazed.torch.current_job()
-    print(json.dumps({"verdicts": verdicts, "why_not": job.why_not, "report": report,
+    print(json.dumps({"verdicts": verdicts, "why_not": job.why_not, "report": report, "steps": len(losses),
+                      "losses": torch.stack(losses).float().cpu().numpy().tobytes().hex(),
                       "error": str(job.session.last_error or "") if job.session else ""}))
     job.close()
 
