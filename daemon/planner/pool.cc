@@ -150,7 +150,8 @@ bool Tuning::State::HelpStep(Session& s) {
       return false;
     }
     s.helping = Helping{lead.race->id(), "helps a race " + NameOf(lead), false};
-    SetPhase(s, lead.phase, s.helping->note);
+    // The other one may wait for its budget: what is built here explores all the same.
+    SetPhase(s, lead.pause ? lead.pause->phase : lead.phase, s.helping->note);
   }
   if (BringPlans(s, lead)) GivePairs(s, *lead.race);
   return false;

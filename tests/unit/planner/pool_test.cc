@@ -234,6 +234,33 @@ TEST(Pool, SaysWhomAJobHelps) {
   EXPECT_TRUE(phases.contains(Phase::kReplicate));
 }
 
+// The shell builds for one that waits without a turn on its device.
+TEST(Pool, WhoBuildsForOneThatIsOutOfBudgetIsNotCalledWaiting) {
+  int meanwhile = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    TuningConfig config;
+    config.budget_allowance = std::chrono::seconds(2);
+    Jobs jobs(2, seed, config);
+    jobs.host.bend = [&](EventBody& body) {
+      auto* done = std::get_if<ProbeDone>(&body);
+      if (done != nullptr && done->session == jobs.ids[0]) done->probe_ns *= 10;
+      return true;
+    };
+    jobs.host.RunUntilEnd(jobs.ids[0], 20000);
+    std::map<SessionId, Phase> phases;
+    for (const Action& action : jobs.host.actions()) {
+      if (std::holds_alternative<Settle>(action)) break;
+      const auto* report = std::get_if<ReportProgress>(&action);
+      if (report != nullptr) phases[report->session] = report->phase;
+      const auto* build = std::get_if<BuildVariant>(&action);
+      if (build == nullptr || build->session != jobs.ids[1]) continue;
+      EXPECT_NE(phases[jobs.ids[1]], Phase::kWaiting) << "seed " << seed;
+      meanwhile += phases[jobs.ids[0]] == Phase::kWaiting;
+    }
+  }
+  EXPECT_GT(meanwhile, 0) << "none was out of budget with a race open";
+}
+
 TEST(Pool, AFailedProbeConcernsTheJobAndNotThePlan) {
   Jobs jobs(3);
   jobs.host.bend = [&](EventBody& body) {
