@@ -68,6 +68,7 @@ SessionId Host::Attach(const std::string& process, Mode mode, const std::string&
         static_cast<uint64_t>(std::max(settings_.step_ns, settings_.queue_host_ns));
     ready.queued = settings_.queue_claims.queued;
   }
+  if (bend_ready) bend_ready(ready);
   c.ready = ready;
   Send(ready);
   return id;

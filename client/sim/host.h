@@ -103,6 +103,8 @@ class Host {
 
   // Test hooks: bend an answer before it is sent; false drops it.
   std::function<bool(planner::EventBody&)> bend;
+  // Bends what a session says of itself, before it is sent.
+  std::function<void(planner::SessionReady&)> bend_ready;
   // Called for every plan the host would run on a live step.
   std::function<void(planner::SessionId, planner::VariantId, const planner::Plan&)> on_live;
   bool store_fails = false;

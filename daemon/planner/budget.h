@@ -14,6 +14,9 @@
 
 namespace blazed::planner {
 
+// Nothing looks further ahead; sums of it stay in range.
+inline constexpr Nanos kLongestJob = std::chrono::hours(24 * 3650);
+
 class Budget {
  public:
   // Builds are asked for together only where the budget covers so many times what they are expected

@@ -2,8 +2,11 @@
 // expected to pay for itself, and at most so many in a process. The next process goes on from what
 // was learned.
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
+#include "daemon/planner/counted.h"
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
@@ -18,17 +21,24 @@ uint32_t Tuning::State::BuildsLeft(const Session& s) const {
   return spent < most ? most - spent : 0;
 }
 
-// Whether what a build is expected to save, over as many steps as the job has run, is more than the
-// build, its probes and its pairs cost. A job's length is not known; that it will run as long again
-// is the guess that is never wrong by more than twice.
-bool Tuning::State::BuildPays(const Session& s, const Plan& plan, double gain) const {
-  if (s.step_ns <= 0) return true;
+// In steps: the plan's build, its probes and its pairs.
+double Tuning::State::TrialSteps(const Session& s, const Plan& plan) const {
   const Surroundings here = Measure(s);
-  const double steps = static_cast<double>((now_ - s.since).count()) / s.step_ns;
   const double pairs = 2.0 * here.unit_steps * search_.profile().pairs_per_proposal;
   const bool built = s.by_plan.contains(plan);
   const double variant = built ? 0 : (BuildNs(s, plan) + here.probe_ns) / s.step_ns;
-  return gain * steps > variant + pairs;
+  return variant + pairs;
+}
+
+double Tuning::State::StepsSoFar(const Session& s) const {
+  return static_cast<double>((now_ - s.since).count()) / s.step_ns;
+}
+
+// Whether what a build is expected to save, over as many steps as the job has run, is more than it
+// costs. A job's length is not known; that it will run as long again is the guess that is never
+// wrong by more than twice.
+bool Tuning::State::BuildPays(const Session& s, const Plan& plan, double gain) const {
+  return s.step_ns <= 0 || gain * StepsSoFar(s) > TrialSteps(s, plan);
 }
 
 // What was measured, as far as this process can run it.
@@ -64,12 +74,60 @@ bool Tuning::State::NextBuild(Session& s) {
     return true;
   }
   if (campaign_.champion.empty()) {
-    if (!campaign_.waits) SetPhase(s, s.phase, "waits until a build pays in a job of this length");
-    campaign_.waits = campaign_.reconsider = true;
+    campaign_.reconsider = true;
+    if (!std::exchange(campaign_.waits, true)) SetPhase(s, Phase::kWaiting, {});
     return false;
   }
   EndSearch(s, "a further build does not pay in a job of this length");
   return true;
+}
+
+// What it waited with is tried, or is no more.
+void Tuning::State::EndWait() {
+  if (!std::exchange(campaign_.waits, false)) return;
+  Session* s = FindSession(explorer_);
+  if (s != nullptr && s->role == Role::kExploring) SetPhase(*s, Phase::kSearch, {});
+}
+
+// A job that waits explores nothing. It keeps the search, unless the build that it waits with pays
+// in another job already: in one that runs for longer, or builds in less time.
+void Tuning::State::PassWait(Session& s) {
+  if (!campaign_.waits || !campaign_.conclusion || campaign_.conclusion->plans.empty()) return;
+  const Plan plan = campaign_.conclusion->plans[0];
+  const double gain = campaign_.conclusion->gain;
+  Session* next = nullptr;
+  for (auto& [id, other] : sessions_) {
+    const bool explores = other.role == Role::kWaiting && other.ready.mode == Mode::kTune;
+    if (!explores || other.trials_ended || other.failed.contains(plan)) continue;
+    if (other.step_ns <= 0 || BuildsLeft(other) == 0 || BudgetShare(other) >= 1) continue;
+    if (!Fits(other, PlanNs(other)) || !BuildPays(other, plan, gain)) continue;
+    if (next == nullptr || other.turn < next->turn) next = &other;
+  }
+  if (next == nullptr) return;
+  s.role = Role::kWaiting;
+  LeaveTurn(s);
+  SetPhase(s, Phase::kWaiting,
+           "a build pays in another job already, which goes on with the search");
+  StartExploring(*next);
+  Advance(*next);
+}
+
+// When that is, by what is known at this moment. Nothing where it does not wait.
+std::string Tuning::State::WaitNote(const Session& s) const {
+  if (!campaign_.waits || explorer_ != s.ready.session) return {};
+  std::string note = "waits until a build pays";
+  if (!campaign_.conclusion || campaign_.conclusion->plans.empty()) return note;
+  const Conclusion& found = *campaign_.conclusion;
+  const double in_all = TrialSteps(s, found.plans[0]) / found.gain;
+  const double steps = std::max(1.0, std::ceil(in_all - StepsSoFar(s)));
+  const double ns = steps * s.step_ns;
+  // A log may say any gain.
+  const bool comes = found.gain > 0 && ns < static_cast<double>(kLongestJob.count());
+  const Nanos left = comes ? Nanos(static_cast<int64_t>(ns)) : kLongestJob;
+  const auto end = SearchEnd(s);
+  if (!comes || (end && now_ + left >= *end)) return note + "; none will before this search ends";
+  return note + ", in about " + Counted(static_cast<uint64_t>(steps), "step") + " (" +
+         SecondsText(left) + ")";
 }
 
 }  // namespace blazed::planner

@@ -28,9 +28,11 @@ bool Dropped(Verdict verdict) {
 // from the forecast on.
 std::string Tuning::State::StandingNote(const Session& s) const {
   if (s.pause) return BudgetNote(s);
-  const bool coarse = campaign_.has_forecast && search_.profile().too_noisy;
-  if (s.role != Role::kExploring || !coarse) return {};
-  return "too noisy here to resolve less than " + PercentText(search_.profile().delta1);
+  if (s.role != Role::kExploring) return {};
+  std::string note = WaitNote(s);
+  if (!campaign_.has_forecast || !search_.profile().too_noisy) return note;
+  if (!note.empty()) note += "; ";
+  return note + "too noisy here to resolve less than " + PercentText(search_.profile().delta1);
 }
 
 void Tuning::State::Report(Session& s, const std::string& note) {

@@ -1,9 +1,9 @@
 // What exploring may still cost this job: every directive is paid from its session's budget. An
 // empty one pauses the search, which costs nothing, and the job runs on the plan in use.
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "daemon/planner/counted.h"
 #include "daemon/planner/forecast.h"
 #include "daemon/planner/tuning_state.h"
 
@@ -12,17 +12,8 @@ namespace {
 
 constexpr double kProbeSteps = 1.3;  // of one batch, in steps, until one was measured
 constexpr Nanos kShortPause = std::chrono::seconds(30);
-constexpr Nanos kLongestJob = std::chrono::hours(24 * 3650);  // sums of it stay in range
 constexpr double kGoOnFor = 2;  // a pause ends with room for more than the next directive
 constexpr uint32_t kReplicationPairs = 100;  // of a gain near 1 %; a large one takes 40
-
-std::string SecondsText(Nanos span) {
-  char text[32];
-  const double seconds = static_cast<double>(span.count()) / 1e9;
-  // Not printf: its point depends on the locale of the process.
-  const auto end = std::to_chars(text, text + sizeof(text), seconds, std::chars_format::fixed, 1);
-  return std::string(text, end.ptr) + " s";
-}
 
 }  // namespace
 
@@ -160,7 +151,7 @@ bool Tuning::State::PaysCheck(const Session& s) const {
   return Fits(s, ProbeNs(s, 1) + LeaseNs(s, DriftDetector::kBurstPairs, true, settlement_->carry));
 }
 
-// Nothing that a search waits for comes after the job's end.
+// Nothing that a search waits for its budget for comes after the job's end.
 std::optional<Moment> Tuning::State::JobEnd(const Session& s) const {
   std::optional<Moment> end;
   if (s.ready.tune_until > Nanos(0)) end = s.since + std::min(s.ready.tune_until, kLongestJob);
@@ -173,6 +164,14 @@ std::optional<Moment> Tuning::State::JobEnd(const Session& s) const {
     end = end ? std::min(*end, steps_end) : steps_end;
   }
   return end;
+}
+
+// As far as it is known: that of the window once it has begun, or the job's.
+std::optional<Moment> Tuning::State::SearchEnd(const Session& s) const {
+  const std::optional<Moment> of_job = JobEnd(s), opened = s.ledger.opened();
+  if (!opened || config_.max_window <= Nanos(0)) return of_job;
+  const Moment of_window = *opened + config_.max_window + PausedFor(s);
+  return of_job ? std::min(*of_job, of_window) : of_window;
 }
 
 void Tuning::State::BeginPause(Session& s, double needed_ns) {
@@ -235,7 +234,8 @@ bool Tuning::State::PauseIsShort(const Session& s) const {
 // A job that has spent its budget does not hold up one that has not. In a short pause that is not
 // worth it: the other one begins with its noise, and replicates the champion first.
 void Tuning::State::PassTurn(Session& s) {
-  if (!s.pause || explorer_ != s.ready.session || s.role != Role::kExploring || s.Busy()) return;
+  if (explorer_ != s.ready.session || s.role != Role::kExploring || s.Busy()) return;
+  if (!s.pause) return PassWait(s);
   if (PauseIsShort(s)) return;
   const Session* next = NextToExplore();
   if (next == nullptr || !Fits(*next, PlanNs(*next))) return;

@@ -83,6 +83,7 @@ Conclusion Tuning::State::WhatHolds(Conclusion conclusion, const Question& quest
 
 // What it was about is no more: the champion, the turn, the search.
 void Tuning::State::DropThought() {
+  EndWait();
   campaign_.reconsider = false;
   campaign_.thinking.reset();
   campaign_.conclusion.reset();

@@ -106,6 +106,7 @@ class Tuning::State {
   void ChargeCheck(Session& s, const Outstanding& lease, const std::vector<PairSample>& pairs);
   bool PaysCheck(const Session& s) const;
   std::optional<Moment> JobEnd(const Session& s) const;
+  std::optional<Moment> SearchEnd(const Session& s) const;
   void BeginPause(Session& s, double needed_ns);
   void EndPause(Session& s);
   Nanos PausedFor(const Session& s) const;
@@ -156,9 +157,14 @@ class Tuning::State {
   bool RaceAgain(Session& s);
   // -- few_builds.cc: a search where builds are dear
   uint32_t BuildsLeft(const Session& s) const;
+  double TrialSteps(const Session& s, const Plan& plan) const;
+  double StepsSoFar(const Session& s) const;
   bool BuildPays(const Session& s, const Plan& plan, double gain) const;
   std::vector<Plan> MeasuredPlans(const Session& s) const;
   bool NextBuild(Session& s);
+  void EndWait();
+  void PassWait(Session& s);
+  std::string WaitNote(const Session& s) const;
 
   // -- racing.cc: pairs into verdicts
   void OpenRace(Session& s, RaceTerms terms, const Plan& champion, const Plan& challenger);

@@ -26,6 +26,23 @@ size_t BuildsOf(const sim::Host& host) {
                     [](const Action& a) { return std::holds_alternative<BuildVariant>(a); }));
 }
 
+// What was last said of the session.
+ReportProgress LastWord(const std::vector<Action>& actions, SessionId session) {
+  ReportProgress last;
+  for (const Action& action : actions) {
+    const auto* report = std::get_if<ReportProgress>(&action);
+    if (report != nullptr && report->session == session) last = *report;
+  }
+  return last;
+}
+
+// The steps that a note names; 0: none.
+uint64_t StepsIn(const std::string& note) {
+  static const std::string before = "in about ";
+  const size_t at = note.find(before);
+  return at == std::string::npos ? 0 : std::stoull(note.substr(at + before.size()));
+}
+
 // The first build waits until the job has run for long enough, and the sooner ends that wait the
 // cheaper the host guesses the build to be.
 TEST(FewBuilds, WaitsNoLongerThanTheGuessedBuildAsks) {
@@ -132,6 +149,128 @@ TEST(FewBuilds, WaitUntilTheJobHasRunLongEnoughForOneToPay) {
   ASSERT_TRUE(host.RunUntilEnd(s, 20000));
   EXPECT_GT(BuildsOf(host), 0u);
   EXPECT_EQ(host.in_use(s), (Plan{{1, 1}}));
+}
+
+// The session's phase is how the shell sees that the device is free for other workloads.
+TEST(FewBuilds, SayWhenTheNextOneComesAndWaitMeanwhile) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01, 0.02, 0.01});
+  sim::Host host(&table, Dear(), {}, {}, 1);
+  const SessionId s = host.Attach("job");
+  host.RunUntilEnd(s, 500);
+  ASSERT_EQ(BuildsOf(host), 0u);
+  EXPECT_EQ(host.tuning().phase(s), Phase::kWaiting);
+  const ReportProgress said = LastWord(host.actions(), s);
+  EXPECT_EQ(said.phase, Phase::kWaiting);
+  EXPECT_EQ(said.note.find("waits until a build pays, in about "), 0u) << said.note;
+  const uint64_t left = StepsIn(said.note);
+  ASSERT_GT(left, 1000u) << said.note;
+  host.RunUntilEnd(s, left / 2);
+  const std::string later = LastWord(host.actions(), s).note;
+  EXPECT_NEAR(static_cast<double>(StepsIn(later)), left / 2.0, left / 20.0) << later;
+  host.RunUntilEnd(s, left / 3);
+  EXPECT_EQ(BuildsOf(host), 0u);
+  // The build itself ends the wait.
+  for (uint64_t i = 0; i < left / 3 && BuildsOf(host) == 0; ++i) {
+    EXPECT_EQ(host.tuning().phase(s), Phase::kWaiting);
+    host.RunUntilEnd(s, 1);
+  }
+  EXPECT_EQ(BuildsOf(host), 1u);
+  EXPECT_EQ(host.tuning().phase(s), Phase::kSearch);
+  EXPECT_EQ(LastWord(host.actions(), s).note, "");
+}
+
+TEST(FewBuilds, SayBesideWhatNoiseHides) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01, 0.02, 0.01});
+  sim::HostSettings loud = Dear();
+  loud.noise.sd = 0.4;
+  sim::Host host(&table, loud, {}, {}, 5);
+  const SessionId s = host.Attach("job");
+  host.RunUntilEnd(s, 500);
+  ASSERT_EQ(BuildsOf(host), 0u);
+  const std::string note = LastWord(host.actions(), s).note;
+  EXPECT_GT(StepsIn(note), 0u) << note;
+  EXPECT_NE(note.find("; too noisy here to resolve less than "), std::string::npos) << note;
+  EXPECT_EQ(note.back(), '%') << "whole: " << note;
+}
+
+TEST(FewBuilds, SayWhereNoneWillPayBeforeTheJobEnds) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01, 0.02, 0.01});
+  sim::HostSettings settings = Dear();
+  settings.tune_until_steps = 1500;
+  sim::Host host(&table, settings, {}, {}, 1);
+  const SessionId s = host.Attach("job");
+  host.RunUntilEnd(s, 500);
+  EXPECT_EQ(LastWord(host.actions(), s).note,
+            "waits until a build pays; none will before this search ends");
+}
+
+// A search that waits, and a second job of its workload.
+struct TwoJobs {
+  explicit TwoJobs(const std::string& device)
+      : table({0.02, -0.08, 0.02, 0.01, 0.02, 0.01}), host(&table, Dear(), {}, {}, 1) {
+    first = host.Attach("job 1", Mode::kTune, device);
+    host.RunUntilEnd(first, 500);
+    EXPECT_EQ(host.tuning().phase(first), Phase::kWaiting);
+    second = SessionReady();
+    second.session = first + 1;
+    second.process = second.job = "job 2";
+    second.device = device;
+    second.seed = 7;
+    second.default_signature = table.Signature({}, 0);
+    second.default_step_ns = 50'000'000;
+    second.default_build_ns = 10'000'000'000;
+  }
+  std::vector<Action> Pass(int seconds) {
+    std::vector<Action> all;
+    for (int i = 0; i < seconds; ++i) {
+      now += std::chrono::seconds(1);
+      for (Action& action : host.tuning().Apply({host.now() + now, Tick{}})) all.push_back(action);
+    }
+    return all;
+  }
+  size_t AskedOf(const std::vector<Action>& actions, SessionId session) {
+    return static_cast<size_t>(std::count_if(actions.begin(), actions.end(), [&](const Action& a) {
+      const auto* run = std::get_if<RunPairs>(&a);
+      const auto* build = std::get_if<BuildVariant>(&a);
+      return (run != nullptr && run->session == session) ||
+             (build != nullptr && build->session == session);
+    }));
+  }
+
+  sim::CostTable table;
+  sim::Host host;
+  SessionId first = 0;
+  SessionReady second;
+  Nanos now{};
+};
+
+TEST(FewBuilds, GoOnInAnotherJobWhereTheyPayAlready) {
+  for (const char* device : {"GPU-0", ""}) {
+    TwoJobs jobs(device);
+    jobs.second.build_ns.assign(6 * kMostOptions, 1'000'000);  // what it waits with is cheap there
+    jobs.host.tuning().Apply({jobs.host.now(), jobs.second});
+    const std::vector<Action> before = jobs.Pass(300);
+    EXPECT_EQ(jobs.AskedOf(before, jobs.second.session), 0u);
+    EXPECT_GT(StepsIn(LastWord(before, jobs.first).note), 10000u) << "in the first it takes long";
+    const std::vector<Action> then = jobs.Pass(100);
+    EXPECT_GT(jobs.AskedOf(then, jobs.second.session), 0u) << "it has the search";
+    EXPECT_EQ(jobs.AskedOf(then, jobs.first), 0u);
+    EXPECT_EQ(LastWord(then, jobs.first).note,
+              "a build pays in another job already, which goes on with the search");
+    // It comes back to the first where the second leaves.
+    const auto back = jobs.host.tuning().Apply(
+        {jobs.host.now() + jobs.now, SessionGone{jobs.second.session, "bye"}});
+    EXPECT_EQ(LastWord(back, jobs.first).note.find("waits until a build pays, in about "), 0u)
+        << LastWord(back, jobs.first).note;
+  }
+}
+
+TEST(FewBuilds, StayWithTheJobThatWaitsWhereTheyPayNowhere) {
+  TwoJobs jobs("GPU-0");
+  jobs.host.tuning().Apply({jobs.host.now(), jobs.second});
+  const std::vector<Action> then = jobs.Pass(100);
+  EXPECT_EQ(jobs.AskedOf(then, jobs.second.session), 0u);
+  EXPECT_GT(StepsIn(LastWord(then, jobs.first).note), 0u) << "its wait goes on";
 }
 
 // Recorded launch modes moved steps by up to three quarters, so the first build of a job is that

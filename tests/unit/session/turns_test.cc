@@ -139,6 +139,36 @@ TEST_F(TurnsTest, AJobThatHasSpentItsBudgetGivesTheDeviceUp) {
   EXPECT_TRUE(HadATurn(next));
 }
 
+// Its build is dear and the job is young, so there is nothing to explore before it has run longer.
+TEST_F(TurnsTest, ASearchThatWaitsForABuildToPayGivesTheDeviceUpUntilOneDoes) {
+  Client waits = Open(User(1000, 1));
+  EXPECT_TRUE(Say(waits, Graph()).ok());
+  WorkloadSeen dear = Workload(1, 2);
+  dear.default_build_ns = 1'000'000'000;  // a thousand steps
+  EXPECT_TRUE(Say(waits, dear).ok());
+  Client next = Described(User(1000, 2), 2);
+  ASSERT_FALSE(HadATurn(next)) << "the noise of the first is measured";
+  const auto note = [&] { return waits.link->Last<planner::ReportProgress>()->note; };
+  Answer(waits, planner::BuildStatus::kOk);
+  ASSERT_EQ(waits.link->Count<planner::BuildVariant>(), 0u);
+  EXPECT_EQ(PhaseOf(waits), planner::Phase::kWaiting);
+  EXPECT_THAT(note(), testing::HasSubstr("waits until a build pays, in about"));
+  EXPECT_TRUE(HadATurn(next)) << "at once";
+
+  // The other one keeps the device while the build begins to pay, and is not held up by it.
+  Answer(next, planner::BuildStatus::kOk, [](const Outbound& asked) {
+    return std::holds_alternative<planner::BuildVariant>(asked);
+  });
+  EXPECT_GT(next.link->Count<planner::BuildVariant>(), 0u);
+  const std::string in_line = "another workload explores this device; waiting for a turn";
+  for (int i = 0; i < 100 && note() != in_line; ++i) loop_.Advance(absl::Seconds(1));
+  EXPECT_EQ(note(), in_line);
+  EXPECT_EQ(waits.link->Count<planner::BuildVariant>(), 0u);
+  EXPECT_TRUE(Say(next, Bye{}).ok());
+  EXPECT_EQ(waits.link->Count<planner::BuildVariant>(), 1u);
+  EXPECT_EQ(PhaseOf(waits), planner::Phase::kSearch);
+}
+
 // The events are those between a lease's sending and its answer, and they are in its log.
 TEST_F(TurnsTest, ALeaseCarriesWhatHappenedOnItsDeviceMeanwhile) {
   std::vector<std::string> watched;
