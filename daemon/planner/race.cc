@@ -97,14 +97,15 @@ void Race::WatchTail(double ratio, double scale) {
 void Race::Decide(bool far_slower) {
   far_slower_ = far_slower ? far_slower_ + 1 : 0;
   // Once over its bound the evidence stands (Ville's inequality is about the supremum).
-  won_ = won_ || accept_.LogE() >= std::log(1 / terms_.alpha);
+  if (!won_ && accept_.LogE() >= std::log(1 / terms_.alpha)) {
+    won_ = true;
+    proven_at_ = counted();
+  }
   if (tail_.LogE() >= std::log(kTailProof) && tail_.Vetoes(Estimate())) {
     vetoed_ = true;
     End(RaceOutcome::kLost, tail_.Story());
   } else if (won_) {
-    const bool enough = counted() >= std::min(terms_.least_pairs, terms_.max_pairs);
-    if (!enough || !Shared()) return EndAtLimit();
-    End(RaceOutcome::kWon, "faster by more than the least gain that counts");
+    DecideWon();
   } else if (drop_.LogE() >= std::log(1 / terms_.beta)) {
     End(RaceOutcome::kLost, "the gain is smaller than what is looked for");
   } else if (const uint32_t in_row = FarSlowerInRow(terms_.unit); far_slower_ >= in_row) {
@@ -115,6 +116,29 @@ void Race::Decide(bool far_slower) {
   } else {
     EndAtLimit();
   }
+}
+
+// The verdict stands from the pair on that proved it; those behind it are for the interval, for the
+// other jobs, and for a gain that was there at first and left: that is no constant effect, of which
+// alone the proof speaks.
+void Race::DecideWon() {
+  const bool enough = counted() >= std::min(terms_.least_pairs, terms_.max_pairs);
+  if (enough && Shared() && Shown()) {
+    const std::string proven = " was proven at pair " + std::to_string(proven_at_);
+    return End(RaceOutcome::kWon, "faster by more than the least gain that counts" +
+                                      (proven_at_ < counted() ? ", as" + proven : ""));
+  }
+  if (enough && !Shown() && drop_.LogE() >= std::log(1 / terms_.beta)) {
+    return End(RaceOutcome::kUndecided, GoneText());
+  }
+  EndAtLimit();
+}
+
+bool Race::Shown() const { return Estimate() > terms_.delta0; }
+
+std::string Race::GoneText() const {
+  return "faster at pair " + std::to_string(proven_at_) + ", and not over all " +
+         Counted(counted(), "pair");
 }
 
 // What an event held up is no evidence for a verdict. But events strike either arm as often, so a
@@ -136,6 +160,7 @@ void Race::WatchExcluded(const PairSample& pair, double scale) {
 // ever.
 void Race::EndAtLimit() {
   if (counted() < terms_.max_pairs && pairs_.size() < 2 * terms_.max_pairs) return;
+  if (won_ && !Shown()) return End(RaceOutcome::kUndecided, GoneText());
   const char* how = !won_      ? "inside the noise after "
                     : Shared() ? "faster, with "
                                : "faster in one job and not in the others, with ";
@@ -190,6 +215,17 @@ double Race::MedianChallengerNs(SessionId job) const {
   return MedianNs(&PairSample::challenger_ns, job);
 }
 
+// The e-process that won had refuted every gain up to delta0, at a level within the interval's own,
+// and Ville's inequality lets that stand whatever the pairs behind it are. So these stay out.
+Interval Race::IntervalWithVerdict() const {
+  Interval effect = ConfidenceInterval(ratios_, scales_, terms_.interval_alpha);
+  const bool within = terms_.alpha <= terms_.interval_alpha / 2;
+  if (outcome_ != RaceOutcome::kWon || !within) return effect;
+  effect.low = std::max(effect.low, terms_.delta0);
+  effect.high = std::max(effect.high, effect.estimate);
+  return effect;
+}
+
 RaceRecord Race::Record(SessionId session, Moment ended) const {
   RaceRecord record;
   record.id = id_;
@@ -209,7 +245,7 @@ RaceRecord Race::Record(SessionId session, Moment ended) const {
   record.log_e_accept = accept_.LogE();
   record.log_e_drop = drop_.LogE();
   // Without a counted pair nothing is refuted, so both ends are open.
-  record.effect = ConfidenceInterval(ratios_, scales_, terms_.interval_alpha);
+  record.effect = IntervalWithVerdict();
   record.pairs = pairs_;
   for (PairSample& pair : record.pairs) {
     if (pair.session == session) pair.session = 0;

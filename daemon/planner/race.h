@@ -84,6 +84,10 @@ class Race {
   void WatchTail(double ratio, double scale);
   void WatchExcluded(const PairSample& pair, double scale);
   void Decide(bool far_slower);
+  void DecideWon();
+  bool Shown() const;  // all pairs together show a gain that counts
+  std::string GoneText() const;
+  Interval IntervalWithVerdict() const;
   bool Shared() const;
   void EndAtLimit();
   double MedianNs(double PairSample::*arm, SessionId job) const;
@@ -103,6 +107,7 @@ class Race {
   std::vector<SessionId> givers_;  // of counted pairs
   uint32_t far_slower_ = 0;
   bool won_ = false;
+  uint64_t proven_at_ = 0;  // the pair at which it was won
   bool vetoed_ = false;
   bool ended_ = false;
   RaceOutcome outcome_ = RaceOutcome::kUndecided;

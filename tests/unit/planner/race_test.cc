@@ -186,6 +186,68 @@ TEST(Race, GoesOnToItsLeastPairsOnceWon) {
   EXPECT_EQ(race.outcome(), RaceOutcome::kWon);
 }
 
+RaceTerms OfAReplication(uint64_t attempt = 1) {
+  RaceTerms terms;
+  terms.alpha = SplitAlpha(0.05, attempt);
+  terms.beta = 0.01;
+  terms.least_pairs = 40;
+  return terms;
+}
+
+TEST(Race, GivesAWinNoIntervalThatHoldsWhatItsVerdictExcludes) {
+  int won = 0, went_on = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    for (uint64_t attempt : {1, 3}) {
+      Race race = Open(OfAReplication(attempt));
+      RunNoise(race, 0.9 * kScale, seed);
+      if (race.outcome() != RaceOutcome::kWon) continue;
+      ++won;
+      went_on += race.reason().find("proven at pair") != std::string::npos ? 1 : 0;
+      const Interval effect = race.Record(1, {}).effect;
+      EXPECT_GE(effect.low, race.terms().delta0) << seed;
+      EXPECT_GE(effect.high, effect.estimate) << seed;
+      EXPECT_GT(effect.estimate, race.terms().delta0) << seed;
+    }
+  }
+  EXPECT_GE(won, 300);
+  EXPECT_GE(went_on, 200);
+}
+
+// Of the bet on "more than delta0", an interval at the same alpha has half for either end.
+TEST(Race, KeepsNothingOutOfItsIntervalThatItsVerdictRefutesAtALargerAlpha) {
+  RaceTerms terms;
+  terms.alpha = terms.interval_alpha;
+  Race race = Open(terms);
+  for (int i = 0; i < 40 && !race.ended(); ++i) race.Add(Ratio(0.1), kScale);
+  ASSERT_EQ(race.outcome(), RaceOutcome::kWon);
+  EXPECT_LT(race.Record(1, {}).effect.low, terms.delta0);
+}
+
+TEST(Race, NamesThePairThatProvedAWin) {
+  Race race = Open(OfAReplication());
+  for (int i = 0; i < 40; ++i) race.Add(Ratio(0.1), kScale);
+  ASSERT_EQ(race.outcome(), RaceOutcome::kWon);
+  // The mean of (1 + bet)^n over the six bets is 35 for n = 7 and 64 for n = 8; 40 are asked for.
+  EXPECT_EQ(race.reason(),
+            "faster by more than the least gain that counts, as was proven at pair 8");
+}
+
+TEST(Race, TakesNoWinThatItsPairsTogetherDoNotShow) {
+  for (bool to_the_cap : {false, true}) {
+    RaceTerms terms = OfAReplication();
+    if (to_the_cap) terms.max_pairs = 40;
+    Race race = Open(terms);
+    for (int i = 0; i < 10; ++i) race.Add(Ratio(0.1), kScale);
+    for (int i = 0; i < 4000 && !race.ended(); ++i) {
+      race.Add(Ratio(to_the_cap ? 0.0 : -0.02), kScale);
+    }
+    EXPECT_EQ(race.outcome(), RaceOutcome::kUndecided) << race.reason();
+    EXPECT_NE(race.reason().find("faster at pair 8, and not over all "), std::string::npos)
+        << race.reason();
+    EXPECT_LE(race.counted(), 100u);
+  }
+}
+
 TEST(Race, TakesNoPairAfterItsEnd) {
   Race race = Open();
   race.Abandon("the session ended");
