@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "daemon/history/probe_sentence.h"
 #include "daemon/history/words.h"
 #include "daemon/planner/counted.h"
 #include "daemon/planner/interval.h"
@@ -79,40 +80,6 @@ std::string CostSentence(const planner::SettlementRecord& record) {
                     Counted(StepCount(record.break_even_steps), "step"));
   }
   return text;
-}
-
-// The shim allows four times the default's own error, or more where the type of the numbers does.
-std::string AllowedText(const planner::ComparisonSummary& summary) {
-  const bool by_own_error =
-      summary.own_max_rel > 0 && summary.allowed_max_rel <= 4.001 * summary.own_max_rel;
-  if (!by_own_error) {
-    return absl::StrFormat("re-ordered sums explain %.2g of the largest", summary.allowed_max_rel);
-  }
-  return absl::StrFormat("the default's own error of %.2g allows %.2g of the largest",
-                         summary.own_max_rel, summary.allowed_max_rel);
-}
-
-std::string EquivalenceSentence(const planner::PlanRecord& record) {
-  if (!record.has_comparison) return "";
-  const planner::ComparisonSummary& summary = record.comparison;
-  switch (summary.equivalence) {
-    case planner::Equivalence::kIdentical:
-      return absl::StrCat("its probe found all ", summary.elements,
-                          " compared numbers equal to the default's, bit for bit");
-    case planner::Equivalence::kRounding:
-      return absl::StrCat("its probe found ", summary.mismatches, " of ", summary.elements,
-                          absl::StrFormat(" numbers different, by at most %.2g of a number, where ",
-                                          summary.max_rel),
-                          AllowedText(summary));
-    case planner::Equivalence::kRejectedDifferent:
-      return absl::StrCat("its probe found other numbers than the contract allows, worst in ",
-                          summary.worst_tensor);
-    case planner::Equivalence::kRejectedBroken:
-      return absl::StrCat("its probe found NaN or infinity that the default does not have, in ",
-                          summary.worst_tensor);
-    default:
-      return "";
-  }
 }
 
 std::string StateSentence(const Evidence& evidence, const storage::StoredSettlement& settlement) {
@@ -191,7 +158,7 @@ void Add(std::vector<std::string>& sentences, std::string sentence) {
 std::vector<std::string> ExplainPlan(const Evidence& evidence, const planner::PlanRecord& record) {
   std::vector<std::string> sentences;
   Add(sentences, VerdictSentence(evidence, record));
-  Add(sentences, EquivalenceSentence(record));
+  Add(sentences, ProbeSentence(evidence.key.contract, record));
   Add(sentences, RaceSentence(evidence, record.plan));
   return sentences;
 }
@@ -247,7 +214,7 @@ std::vector<std::string> Explain(const Evidence& evidence, const storage::Stored
     sentences.push_back(ReplicationSentence(evidence, record));
     Add(sentences, DwellSentence(evidence, record.plan));
     if (const storage::StoredPlan* plan = Find(evidence, record.plan)) {
-      Add(sentences, EquivalenceSentence(plan->record));
+      Add(sentences, ProbeSentence(evidence.key.contract, plan->record));
     }
   }
   Add(sentences, StateSentence(evidence, *evidence.settlement));

@@ -510,6 +510,53 @@ TEST(Explain, SaysWhatAComparisonWasJudgedBy) {
               Contains(HasSubstr("the default's own error of 0.001 allows 0.004 of the largest")));
 }
 
+TEST(Explain, SaysOfEveryNumberOfAComparisonWhatItIs) {
+  Evidence evidence = EvidenceOf(Settled());
+  planner::PlanRecord& record = evidence.plans[0].record;
+  record.has_comparison = true;
+  planner::ComparisonSummary& found = record.comparison;
+  found = {};
+  found.equivalence = planner::Equivalence::kRounding;
+  found.elements = 262144;
+  found.mismatches = 32073;
+  found.max_abs = 3.1e-7;
+  found.max_rel = 0.044;
+  found.allowed_max_rel = 6.1e-5;
+  found.worst_tensor = "grad w1";
+  const std::string counted =
+      "its probe found 32073 of 262144 numbers different in their bits, by at most 3.1e-07 in "
+      "absolute terms and 4.4 % of the number itself; ";
+  EXPECT_THAT(
+      Explain(evidence, &evidence.plans[0]),
+      Contains(counted + "nearest to its bound is what differs in grad w1, where re-ordered "
+                         "sums explain 6.1e-05 of the largest number there"));
+  found.equivalence = planner::Equivalence::kRejectedDifferent;
+  EXPECT_THAT(
+      Explain(evidence, &evidence.plans[0]),
+      Contains(counted + "beyond its bound is what differs in grad w1, where re-ordered sums "
+                         "explain 6.1e-05 of the largest number there, and less for all of "
+                         "them together"));
+  evidence.key.contract = planner::Contract::kBitwise;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(counted + "the contract bitwise allows no difference, worst in grad w1"));
+  evidence.key.contract = planner::Contract::kPrediction;
+  found.prediction_disagreements = 3;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(counted + "3 of its predictions differ, and none may"));
+}
+
+TEST(Explain, TellsARunThatFailedFromOneThatGaveNaN) {
+  Evidence evidence = EvidenceOf(Settled());
+  planner::PlanRecord& record = evidence.plans[0].record;
+  record.has_comparison = true;
+  record.comparison = {};
+  record.comparison.equivalence = planner::Equivalence::kRejectedBroken;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains("its probe failed to run, where the default's run did not"));
+  record.comparison.nan_variant = 1;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Contains(HasSubstr("found NaN or infinity")));
+}
+
 TEST(Explain, GivesAnOpenEndNoNumber) {
   Evidence evidence = EvidenceOf(Settled());
   evidence.races[0].record.effect = {0.02, -2.001, 2.001};
