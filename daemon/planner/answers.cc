@@ -141,14 +141,18 @@ void Tuning::State::On(const ProbeDone& event) {
   }
   Emit(KeepProbe{event.session, plan, event.summary, event.probe_ns});
   const uint32_t needed = s->burst ? 1 : config_.probe_batches;
-  const GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
+  GateAnswer answer = JudgeProbe(contract_, event.summary, event.passed_batches, needed);
+  if (answer.faulted && !helps) answer = AfterFault(*s, plan, std::move(answer));
   if (!helps) campaign_.rejected_in_row = answer.passed ? 0 : campaign_.rejected_in_row + 1;
   if (!helps) CountAgainst(plan, answer.passed, answer.verdict);
   if (answer.passed) {
     v->stage = VariantStage::kProven;
     v->probe_tries = 0;
     if (record.verdict == Verdict::kProposed) Judge(plan, Verdict::kProven, {});
-  } else if (answer.verdict == Verdict::kInconclusive && ++v->probe_tries < kProbeTries) {
+  } else if (answer.faulted && !helps && TryAgainAfterFault(*s, *v, answer)) {
+    // Its plan is one that was never built, and whoever wants it builds it.
+  } else if (!answer.faulted && answer.verdict == Verdict::kInconclusive &&
+             ++v->probe_tries < kProbeTries) {
     v->stage = VariantStage::kBuilt;  // asked once more
   } else {
     FailVariant(*s, event.variant, answer.verdict, answer.reason);

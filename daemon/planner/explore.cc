@@ -317,6 +317,9 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
     if (MeasureTheRest(s)) return;
     return EndUndecided(s, "no plan could be built, proven and measured here");
   }
+  if (campaign_.champion.empty() && FaultHidesAWin(s)) {
+    return EndUndecided(s, "a plan that pairs speak for failed to run in its probes here");
+  }
   if (campaign_.champion.empty() && (campaign_.contender = LastLook(s))) return;
   if (campaign_.champion.empty()) return SettleNoWinner(s, why);
   if (campaign_.proof) return StartDwelling(s, *campaign_.proof, SettlementKind::kReplicated);

@@ -52,10 +52,15 @@ GateAnswer JudgeProbe(Contract contract, const ComparisonSummary& summary, uint3
                       uint32_t needed) {
   const ComparisonSummary& s = summary;
   // A verdict against the variant needs no usable numbers; one for it does.
+  if (s.equivalence == Equivalence::kRejectedBroken && s.nan_variant + s.inf_variant == 0) {
+    GateAnswer answer = Reject(Verdict::kRejectedBroken,
+                               "its probe failed to run, where the default's run did not");
+    answer.faulted = true;
+    return answer;
+  }
   if (s.equivalence == Equivalence::kRejectedBroken || s.nan_variant > s.nan_default ||
       s.inf_variant > s.inf_default) {
-    return Reject(Verdict::kRejectedBroken,
-                  "NaN, Inf or a fault that the default does not have" + At(s));
+    return Reject(Verdict::kRejectedBroken, "NaN or Inf that the default does not have" + At(s));
   }
   if (s.equivalence == Equivalence::kRejectedDifferent) {
     return Reject(Verdict::kRejectedDifferent, "computes other numbers than the default" + At(s));

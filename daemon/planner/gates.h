@@ -12,6 +12,8 @@ struct GateAnswer {
   bool passed = false;
   Verdict verdict = Verdict::kInconclusive;  // kProven where passed
   std::string reason;
+  bool faulted =
+      false;  // its run failed, so no number of it was seen; `verdict` is kRejectedBroken
 };
 
 // `passed_batches` live batches in a row were passed in this process; `needed` is the contract's

@@ -55,6 +55,7 @@ class Search {
   void LearnEqual(const Plan& a, const Plan& b);
 
   void GiveUp(const Plan& plan) { given_up_.insert(plan); }
+  void TakeUp(const Plan& plan) { given_up_.erase(plan); }
   bool GivenUp(const Plan& plan) const { return given_up_.contains(plan); }
   // The plan was built: each of its changes had its turn.
   void NoteTried(const Plan& plan);

@@ -152,7 +152,8 @@ struct Session {
   Phase phase = Phase::kWaiting;
   std::map<VariantId, Variant> variants;
   std::map<Plan, VariantId> by_plan;
-  std::map<Plan, Verdict> failed;  // not to be tried again in this process
+  std::map<Plan, Verdict> failed;   // not to be tried again in this process
+  std::map<Plan, uint32_t> faults;  // probes of it that failed to run in this process
   std::map<DirectiveId, Outstanding> open;
   VariantId in_use = kDefaultVariant;
   DirectiveId in_use_adopt = 0;         // the adopt that asked for it

@@ -131,6 +131,7 @@ void Tuning::State::StartExploring(Session& s) {
     search_.NextProcess(LargestSpread());
   }
   if (other_default) campaign_.measured = false;
+  if (other_process) ForgiveFaults();
   last_process_ = s.ready.process;
   RecordOf(Plan{}).signature = s.ready.default_signature;
   ClearBatch();

@@ -85,6 +85,12 @@ class Tuning::State {
   void Judge(const Plan& plan, Verdict verdict, const std::string& reason);
   void NoteStanding(const Plan& plan);
 
+  // -- faults.cc: probes that failed to run
+  GateAnswer AfterFault(Session& s, const Plan& plan, GateAnswer answer);
+  bool TryAgainAfterFault(Session& s, const Variant& v, const GateAnswer& answer);
+  void ForgiveFaults();
+  bool FaultHidesAWin(const Session& s) const;
+
   // -- spending.cc: what exploring may still cost; expected costs are in nanoseconds
   double BuildNs(const Session& s) const;
   std::optional<uint64_t> GuessedBuildNs(const Session& s, const Plan& plan) const;
@@ -308,6 +314,7 @@ class Tuning::State {
   // Rare slow steps of plans against the default, over all their races and checks in this tuning.
   std::map<Plan, TailGuard> tails_;
   std::map<Plan, std::vector<SessionEffect>> effects_;
+  std::map<Plan, uint32_t> faults_;  // probes that failed to run, in all processes
   std::vector<EarlierSearch> earlier_;
 
   uint64_t races_earlier_ = 0;  // opened by earlier tunings of this workload

@@ -48,6 +48,19 @@ TEST(Gates, RejectWhateverTheShimRejected) {
   EXPECT_EQ(VerdictOf(Contract::kPrediction, s), Verdict::kRejectedBroken);
 }
 
+TEST(Gates, TellARunThatFailedFromWrongNumbers) {
+  ComparisonSummary s;
+  s.equivalence = Equivalence::kRejectedBroken;
+  const GateAnswer failed = JudgeProbe(Contract::kRounding, s, 0, 3);
+  EXPECT_TRUE(failed.faulted);
+  EXPECT_EQ(failed.reason, "its probe failed to run, where the default's run did not");
+  s.nan_variant = 1;
+  EXPECT_FALSE(JudgeProbe(Contract::kRounding, s, 0, 3).faulted);
+  s.nan_variant = 0;
+  s.inf_variant = s.inf_default = 1;  // of the other sign
+  EXPECT_FALSE(JudgeProbe(Contract::kRounding, s, 0, 3).faulted);
+}
+
 TEST(Gates, CallNaNOrInfThatTheDefaultLacksBroken) {
   ComparisonSummary s = Identical();
   s.nan_variant = 1;

@@ -1,0 +1,162 @@
+// Probes that fail to run: what is tried again, how often, and what is never taken for an answer.
+#include <gtest/gtest.h>
+
+#include "tests/unit/planner/settled_job.h"
+
+namespace blazed::planner {
+namespace {
+
+// The host of a job whose probes of the good plan fail to run while `left` is above zero.
+struct Faulty {
+  explicit Faulty(uint64_t seed, TuningMemory memory = {}, double cost = -0.08)
+      : table({0.02, cost, 0.02, 0.01}), host(&table, {}, {}, std::move(memory), seed) {
+    host.bend = [this](EventBody& body) {
+      auto* done = std::get_if<ProbeDone>(&body);
+      if (done == nullptr || left == 0 || !Strikes(PlanOf(*done))) return true;
+      --left;
+      ++faults;
+      faults_of_good += PlanOf(*done) == kGood ? 1 : 0;
+      done->summary = {};
+      done->summary.equivalence = Equivalence::kRejectedBroken;
+      done->passed_batches = 0;
+      return true;
+    };
+  }
+  bool Strikes(const Plan& plan) const { return alone ? plan == kGood : HasGood(plan); }
+  Plan PlanOf(const ProbeDone& done) const {
+    for (const Action& action : host.actions()) {
+      const auto* build = std::get_if<BuildVariant>(&action);
+      const bool of_it =
+          build != nullptr && build->session == done.session && build->variant == done.variant;
+      if (of_it) return build->plan;
+    }
+    return {};
+  }
+  SettlementRecord Stored() const {
+    SettlementRecord record;
+    record.id = 40;
+    record.kind = SettlementKind::kReplicated;
+    record.plan = kGood;
+    record.champion_signature = table.Signature(kGood, 0);
+    record.default_signature = table.Signature({}, 0);
+    record.gain = {0.077, 0.07, 0.084};
+    record.session = 900;
+    return record;
+  }
+  sim::CostTable table;
+  sim::Host host;
+  uint32_t left = 0, faults = 0, faults_of_good = 0;
+  bool alone = false;  // the good plan itself, and none that has its change with others
+};
+
+TuningMemory Remembering(const SettlementRecord& record) {
+  TuningMemory memory;
+  memory.settlement = record;
+  return memory;
+}
+
+TEST(Faults, ASearchFindsThePlanWhoseFirstProbeFailedToRun) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Faulty job(seed);
+    job.left = 1;
+    job.alone = true;
+    const SessionId s = job.host.Attach("job");
+    ASSERT_TRUE(job.host.RunUntilEnd(s, 50000));
+    EXPECT_EQ(job.faults, 1u);
+    EXPECT_EQ(job.host.outcome(s)->outcome, Outcome::kSettled) << seed;
+    EXPECT_EQ(job.host.in_use(s), kGood) << seed;
+  }
+}
+
+TEST(Faults, ASettledPlanIsServedWhoseFirstProbeFailedToRunInThatProcess) {
+  Faulty job(7, Remembering(Faulty(7).Stored()));
+  job.left = 1;
+  const SessionId s = job.host.Attach("next");
+  ASSERT_TRUE(job.host.RunUntilEnd(s, 5000));
+  EXPECT_EQ(job.faults, 1u);
+  EXPECT_EQ(job.host.demotions(), 0u);
+  EXPECT_EQ(job.host.outcome(s)->outcome, Outcome::kServed);
+  EXPECT_EQ(job.host.in_use(s), kGood);
+}
+
+TEST(Faults, ASettledPlanStaysForOtherProcessesWhereItFailedTwiceAndIsGivenUpAtTheThird) {
+  Faulty job(8, Remembering(Faulty(8).Stored()));
+  job.left = 2;
+  const SessionId first = job.host.Attach("first");
+  ASSERT_TRUE(job.host.RunUntilEnd(first, 5000));
+  EXPECT_EQ(job.faults, 2u);
+  EXPECT_EQ(job.host.demotions(), 0u);
+  EXPECT_EQ(job.host.outcome(first)->outcome, Outcome::kUndecided);
+  EXPECT_TRUE(job.host.in_use(first).empty());
+  EXPECT_EQ(job.host.plans().at(kGood).reason,
+            "its probe failed to run, where the default's run did not; that was so 2 times, and "
+            "another process may try it again");
+  const SessionId second = job.host.Attach("second");
+  ASSERT_TRUE(job.host.RunUntilEnd(second, 5000));
+  EXPECT_EQ(job.host.in_use(second), kGood) << "here it runs";
+  job.left = 1;
+  const SessionId third = job.host.Attach("third");
+  job.host.RunUntilEnd(third, 50000);
+  EXPECT_EQ(job.host.demotions(), 1u);
+  EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kRejectedBroken);
+  EXPECT_EQ(job.faults, 3u);
+}
+
+TEST(Faults, APlanThatNeverRunsIsTriedTwiceAndHoldsUpNoAnswer) {
+  for (uint64_t seed = 9; seed < 14; ++seed) {
+    Faulty job(seed);
+    job.left = 1000;
+    job.host.on_live = [](SessionId, VariantId, const Plan& plan) { EXPECT_FALSE(HasGood(plan)); };
+    const SessionId s = job.host.Attach("job");
+    ASSERT_TRUE(job.host.RunUntilEnd(s, 50000));
+    EXPECT_EQ(job.faults_of_good, 2u) << seed;
+    EXPECT_EQ(job.host.plans().at(kGood).verdict, Verdict::kInconclusive);
+    EXPECT_EQ(job.host.outcome(s)->outcome, Outcome::kNoWinner) << job.host.outcome(s)->reason;
+  }
+}
+
+TEST(Faults, NoWinnerIsNoAnswerWhereAPlanThatPairsSpeakForCouldNotRun) {
+  Faulty job(10);
+  const SessionId first = job.host.Attach("first");
+  // It leaves once the plan has won a race.
+  for (int i = 0; i < 5000 && job.host.races().empty(); ++i) job.host.RunUntilEnd(first, 1);
+  ASSERT_FALSE(job.host.races().empty());
+  ASSERT_FALSE(job.host.settlement().has_value());
+  ASSERT_GT(job.host.plans().at(kGood).pairs, 0u);
+  job.host.Detach(first);
+  job.left = 1000;
+  const SessionId second = job.host.Attach("second");
+  ASSERT_TRUE(job.host.RunUntilEnd(second, 50000));
+  EXPECT_EQ(job.host.outcome(second)->outcome, Outcome::kUndecided);
+  EXPECT_EQ(job.host.outcome(second)->reason,
+            "a plan that pairs speak for failed to run in its probes here");
+  job.left = 0;
+  const SessionId third = job.host.Attach("third");
+  ASSERT_TRUE(job.host.RunUntilEnd(third, 50000));
+  EXPECT_EQ(job.host.outcome(third)->outcome, Outcome::kSettled);
+  EXPECT_EQ(job.host.in_use(third), kGood);
+}
+
+// In service the plan stands down here at once, whatever the probe failed by.
+TEST(Faults, OneInServiceStandsThePlanDownHereAndDemotesNothing) {
+  Settled job(4);
+  bool failed = false;
+  job.host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<ProbeDone>(&body);
+    if (done == nullptr || failed) return true;
+    failed = true;
+    done->summary = {};
+    done->summary.equivalence = Equivalence::kRejectedBroken;
+    return true;
+  };
+  job.host.Serve(job.session, 1000);
+  ASSERT_TRUE(failed);
+  EXPECT_TRUE(job.host.in_use(job.session).empty());
+  EXPECT_EQ(job.host.demotions(), 0u);
+  const SessionId next = job.host.Attach("next");
+  ASSERT_TRUE(job.host.RunUntilEnd(next, 5000));
+  EXPECT_EQ(job.host.in_use(next), kGood);
+}
+
+}  // namespace
+}  // namespace blazed::planner
