@@ -1,6 +1,7 @@
 """What a session says of where it runs, and which rank of a job it is."""
 import os
 import unittest
+import warnings
 from unittest import mock
 
 import support  # noqa: F401
@@ -26,6 +27,22 @@ class SurroundingsTest(unittest.TestCase):
             self.assertNotEqual(before, surroundings.of("cpu"))
         finally:
             torch.use_deterministic_algorithms(False)
+        self.assertEqual(before, surroundings.of("cpu"))
+
+    def test_switches_that_are_set_one_by_one_are_asked_for_without_a_word(self):
+        """Where they contradict each other PyTorch's older question raises; asking must not raise, warn, or change one."""
+        before = surroundings.of("cpu")
+        kept = torch.backends.mkldnn.matmul.fp32_precision
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+                self.assertRaises(RuntimeError, torch.get_float32_matmul_precision)
+                here = surroundings.of("cpu")
+                self.assertEqual(torch.backends.mkldnn.matmul.fp32_precision, "bf16")
+            finally:
+                torch.backends.mkldnn.matmul.fp32_precision = kept
+        self.assertNotEqual(before, here)
         self.assertEqual(before, surroundings.of("cpu"))
 
     def test_what_the_caller_names_stays(self):

@@ -19,12 +19,20 @@ def unit_roundoff(graph: Graph) -> float:
     nodes = [node for d in graph.default.directions.values() for node in d.source.module.graph.nodes]
     coarsest = max((_of_types(node.meta.get("val")) for node in nodes), default=0.0)
     names = {_operation(node) for node in nodes}
-    backend = "cuda" if graph.device() == "cuda" else "mkldnn"
+    backend = _backend(graph.device())
     for kind, found in (("matmul", any(name in _PRODUCTS or "attention" in name for name in names)),
                         ("conv", any("convolution" in name for name in names))):
         if found:
             coarsest = max(coarsest, _PRECISIONS.get(_precision(backend, kind), 0.0))
     return coarsest
+
+
+def products_of_f32(device: str) -> str:
+    """How products of f32 are computed on this type of device, by the switches that are asked one by one."""
+    asked = {operation: _precision(backend, operation) for backend, operation in _SWITCHES
+             if backend == _backend(device)}
+    # What says nothing of its own computes in f32.
+    return " ".join(f"{operation}={word if word in _PRECISIONS else 'ieee'}" for operation, word in asked.items())
 
 
 @contextlib.contextmanager
@@ -64,6 +72,10 @@ def _of_types(value: Any) -> float:
 def _operation(node: Any) -> str:
     packet = getattr(node.target, "overloadpacket", None)
     return str(getattr(packet, "__name__", node.target))
+
+
+def _backend(device: str) -> str:
+    return "cuda" if device == "cuda" else "mkldnn"
 
 
 def _precision(backend: str, operation: str) -> str:

@@ -6,6 +6,8 @@ A plan that was settled under one set is a first guess under another.
 import re
 from typing import Any, Dict, Optional
 
+from . import arithmetic
+
 _DRIVER = "/proc/driver/nvidia/version"
 
 
@@ -17,7 +19,9 @@ def of(device: str) -> Dict[str, str]:
     found: Dict[str, Any] = {
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
-        "matmul_precision": torch.get_float32_matmul_precision(),
+        # It raises where the switches that follow are not all as one word says.
+        "matmul_precision": _asked(torch.get_float32_matmul_precision),
+        "f32_products": _asked(lambda: arithmetic.products_of_f32(device)),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
     }
     if device == "cuda":
