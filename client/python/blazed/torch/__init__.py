@@ -20,6 +20,7 @@ __all__ = ["backend", "configure", "current_job", "train_step"]
 
 _job: Optional[Job] = None
 _options: Optional[Options] = None
+_follows = False
 
 
 def configure(options: Options) -> None:
@@ -33,11 +34,9 @@ def current_job() -> Job:
     global _job
     if _job is None:
         import torch
-        from torch.optim.optimizer import register_optimizer_step_post_hook
 
         _job = Job(_options or Options(host_name=f"torch {torch.__version__}"))
-        register_optimizer_step_post_hook(_stepped)
-        os.register_at_fork(after_in_child=_forked)
+        _follow(_job)
     return _job
 
 
@@ -55,7 +54,21 @@ def replace_job(other: Optional[Job]) -> Optional[Job]:
     global _job
     before = current_job()
     _job = other
+    if other is not None:
+        _follow(other)
     return before
+
+
+def _follow(job: Job) -> None:
+    """From the first job on that is not off, this process's steps and forks are looked at."""
+    global _follows
+    if _follows or job.off:
+        return
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    _follows = True
+    register_optimizer_step_post_hook(_stepped)
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _stepped(optimiser: Any, args: Any, kwargs: Any) -> None:
@@ -71,31 +84,30 @@ def _forked() -> None:
 def backend(module: Any, inputs: Sequence[Any], mode: Optional[str] = None, options: Any = None,
             **_others: Any) -> Callable[..., Any]:
     """The entry that `torch.compile(model, backend="blazed")` finds. A graph with `mode` or `options` of
-    torch.compile is compiled with them and not tuned: they ask for what blazed would choose."""
+    torch.compile is compiled with them and not tuned: they ask for what blazed would choose. In a job that is off the
+    compiler is PyTorch's own and knows nothing of blazed."""
     from torch._dynamo.exc import TorchDynamoException
 
+    if current_job().off:
+        return _untuned(module, inputs, mode, options)
     if (mode is not None and mode != "default") or options:
         current_job().stay_away("torch.compile was given a mode or options, which say how to compile; leave them out "
                                 "to have it chosen")
-        return _as_told(module, inputs, mode, options)
+        return _untuned(module, inputs, mode, options)
     try:
         return _tuned(module, inputs)
     except TorchDynamoException:
         raise  # the compiler's own, by which it also asks to begin again
     except Exception:
         logger.warning("a graph is left to PyTorch's own compiler", exc_info=True)
-        from torch._inductor.compile_fx import compile_fx
-
-        return compile_fx(module, inputs)
+        return _untuned(module, inputs)
 
 
-def _as_told(module: Any, inputs: Sequence[Any], mode: Optional[str], options: Any) -> Callable[..., Any]:
-    from torch._inductor import list_mode_options
-    from torch._inductor.compile_fx import compile_fx
+def _untuned(module: Any, inputs: Sequence[Any], mode: Optional[str] = None, options: Any = None) -> Callable[..., Any]:
+    """As torch.compile compiles where it is given no backend."""
+    import torch
 
-    patches = dict(list_mode_options(mode)) if mode is not None else {}
-    patches.update(options or {})
-    return compile_fx(module, inputs, config_patches=patches)
+    return torch._TorchCompileInductorWrapper(mode, options, None)(module, inputs)
 
 
 def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:

@@ -21,6 +21,7 @@ from .graph import Graph
 from .host import TorchHost
 from .train_step import TrainStep
 
+_OFF = "blazed is off in this job: BLAZED_MODE or the job's options say so"
 _STEPS_TO_KNOW = 3  # equal ones in a row, before the job is described
 
 
@@ -31,12 +32,13 @@ class Job:
         self.options = options
         self.session: Optional[Session] = None
         self.host: Optional[TorchHost] = None
-        self.why_not = ""
+        self.off = support.is_off(options)
+        self.why_not = _OFF if self.off else ""
         self.graphs: List[Graph] = []
         self.step: Optional[TrainStep] = None  # where the job hands its step over
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
         self._in_step = False
-        self._aside = False  # what runs is none of the job's steps
+        self._aside = self.off  # what runs is none of the job's steps
         self._flags = 0
         self._stepped = 0  # optimiser's steps in this call of train_step
         self._began_ns = 0
@@ -113,7 +115,7 @@ class Job:
             return False
 
     def _step_begins(self, step: TrainStep, args: Any, kwargs: Any) -> bool:
-        if self.step is None and self.host is None and self._mine():
+        if self.step is None and self.host is None and self._mine() and not self.off:
             self.step = step
             self._in_step = False  # graphs that ran before are none of its steps
             self._steps.clear()
@@ -253,6 +255,8 @@ class Job:
 
     def why_no_whole_step(self) -> str:
         """One sentence where steps of this job are not replayed as a whole; empty where they may be."""
+        if self.off:
+            return self.why_not
         if self.step is None:
             return "the job does not hand its step to blazed.torch.train_step"
         return self.step.why_not_whole

@@ -4,11 +4,17 @@ import os
 import sys
 from typing import Any, Callable, Sequence
 
+from ..modes import Mode
 from ..options import Options
 from . import ranks, surroundings
 from .graph import Graph
 
 _COLLECTIVES = ("_c10d_functional", "c10d")
+
+
+def is_off(options: Options) -> bool:
+    """Whether the session of a job with these would be off from its start, by order."""
+    return options.mode is Mode.OFF or os.environ.get("BLAZED_MODE") == "off"
 
 
 def why_not(graphs: Sequence[Graph]) -> str:
