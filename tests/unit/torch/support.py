@@ -117,6 +117,7 @@ class ScriptedSession:
         self.host, self.script = host, script
         self.step, self.flags, self.failures = 0, [], []
         self.graphs, self.workload, self.probes = [], None, []
+        self.closed = False
 
     def attach(self):
         return self
@@ -138,7 +139,7 @@ class ScriptedSession:
         return types.SimpleNamespace(settled=False, mode="tune", state="attached")
 
     def close(self):
-        pass
+        self.closed = True
 
     def build(self, *choices):
         return self.host.build(tuple(Choice(*choice) for choice in choices)).handle
@@ -167,7 +168,7 @@ def scripted(script, recorder=None):
 
     def session(host, options):
         made.append(ScriptedSession(host, options, script))
-        return made[0]
+        return made[-1]
 
     kept, module.Session = module.Session, session
     old = blazed.torch.replace_job(Job(blazed.Options()))
@@ -181,7 +182,7 @@ def scripted(script, recorder=None):
         torch._dynamo.reset()
 
 
-def train(steps, compiled, module, each=None, shape=(16,)):
+def train(steps, compiled, module, each=None, shape=(16,), rows_of=lambda step: 8):
     """Losses of so many steps on fixed data; the whole state of the model follows from them."""
     torch.manual_seed(1)
     data = torch.randn(8 * steps, *shape)
@@ -189,7 +190,7 @@ def train(steps, compiled, module, each=None, shape=(16,)):
     optimiser = torch.optim.Adam(module.parameters(), lr=1e-2)
     losses = []
     for step in range(steps):
-        rows = slice(8 * step, 8 * step + 8)
+        rows = slice(8 * step, 8 * step + rows_of(step))
         scores = compiled(data[rows])
         loss = torch.nn.functional.cross_entropy(scores.flatten(1), labels[rows])
         loss.backward()

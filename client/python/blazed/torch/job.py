@@ -22,6 +22,9 @@ from .host import TorchHost
 from .train_step import TrainStep
 
 _OFF = "blazed is off in this job: BLAZED_MODE or the job's options say so"
+_STEPS_TO_LEAVE = 16  # in a row with the same other graphs, before a described workload counts as gone
+_MOST_LEFT = 8  # workloads of a job: each session that ends and begins is waited for
+_MOST_OTHERS = 256
 _STEPS_TO_KNOW = 3  # equal ones in a row, before the job is described
 
 
@@ -43,6 +46,10 @@ class Job:
         self._stepped = 0  # optimiser's steps in this call of train_step
         self._began_ns = 0
         self._called: List[int] = []  # graphs of this step, in order
+        self._others: List[int] = []  # since the optimiser's latest step: graphs that train and were not described
+        self._latest_others: Tuple[int, ...] = ()
+        self._alike = 0  # optimiser's steps in a row with the same others
+        self._left = 0  # workloads
         self._steps: List[Tuple[Tuple[int, ...], int]] = []  # what the latest ones called, and their ns
         self._inputs: Dict[int, Sequence[Any]] = {}
         self._sampling = probe.Sampling()
@@ -58,8 +65,6 @@ class Job:
         if self._aside:
             return
         self._flags |= StepFlag.RECOMPILE
-        if support.has_symbols(graph) and not self.why_not:
-            self.why_not = "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
 
     def stay_away(self, sentence: str) -> None:
         """The job is not tuned, for this reason, unless it is tuned by now."""
@@ -90,17 +95,20 @@ class Job:
             self._inputs[graph.number] = inputs
             self._begin()
         else:
-            self._flags |= StepFlag.EVALUATION
+            self._meet_another(graph)
 
     def optimiser_stepped(self) -> None:
         """After an optimiser's step."""
-        if not self._in_step or self._aside or not self._mine():
+        if self._aside or not self._mine():
             return
         if self.step is not None:
-            self._stepped += 1
+            self._stepped += self._in_step
             return
         try:
-            self._end()
+            if self._in_step:
+                self._end()
+            elif self._others:
+                self._count_others()
         except Exception as error:
             self._stand_aside(error)
 
@@ -192,6 +200,8 @@ class Job:
         if self.host is not None:
             self.host.note_run()
             self.session.step_end(flags)
+            if self._others or self._alike:
+                self._count_others()
             return
         if self.step is not None:
             self.step.watch()
@@ -213,9 +223,39 @@ class Job:
 
     def _while_attached(self, graph: Graph, inputs: Sequence[Any]) -> None:
         if graph.number not in self._known:
-            self._flags |= StepFlag.EVALUATION
+            self._meet_another(graph)
         elif (self.step is not None or graph.number != self._called[0]) and self._sampling.wanted(self.session):
             self._inputs[graph.number] = probe.kept(inputs)
+
+    def _meet_another(self, graph: Graph) -> None:
+        """A graph that is none of the described workload's is about to run. One that trains comes of a recompile, or the
+        job went on to train something else."""
+        trains = graph.training and self._mine() and (self._in_step or self.step is None)
+        if self.host is None or not trains:
+            self._flags |= StepFlag.EVALUATION
+            return
+        self._flags |= StepFlag.RECOMPILE
+        if len(self._others) < _MOST_OTHERS:
+            self._others.append(graph.number)
+
+    def _count_others(self) -> None:
+        """At an optimiser's step. Where all go on with the same other graphs, these are the job's workload from now on."""
+        others, self._others = tuple(self._others), []
+        self._alike = self._alike + 1 if others and others == self._latest_others else len(others[:1])
+        self._latest_others = others
+        if self._alike == _STEPS_TO_LEAVE and self._left < _MOST_LEFT:
+            self._leave()
+
+    def _leave(self) -> None:
+        """The session ends, and steps are looked at anew until they agree."""
+        logger.info("the job's steps run other graphs than those that were described; they are described anew")
+        host, session, self.host, self.session = self.host, self.session, None, None
+        self._left += 1
+        self._alike, self._known = 0, {}
+        self._steps.clear()
+        self._inputs.clear()
+        host.stand_down()
+        session.close()
 
     def _steps_agree(self) -> bool:
         return len(self._steps) == _STEPS_TO_KNOW and len({called for called, _ in self._steps}) == 1

@@ -24,13 +24,15 @@ def why_not(graphs: Sequence[Graph]) -> str:
     if torch._dynamo.compiled_autograd.compiled_autograd_enabled:
         return "compiled autograd captures the backward pass anew, which blazed does not follow"
     for graph in graphs:
+        if _has_symbols(graph):
+            return "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
         if any(_is_collective(node) for d in graph.default.directions.values()
                for node in d.source.module.graph.nodes):
             return "a graph holds collectives, which all ranks would have to run alike"
     return ""
 
 
-def has_symbols(graph: Graph) -> bool:
+def _has_symbols(graph: Graph) -> bool:
     """Whether its shapes are symbolic: a variant that comes later could ask for no further guards."""
     import torch
 
