@@ -1,4 +1,5 @@
 """A step that is replayed comes to the same numbers as one that is not, over 500 steps, or is not replayed and says why."""
+import threading
 import unittest
 
 import support
@@ -133,6 +134,30 @@ class WholeStep(unittest.TestCase):
                         wrapped(*training.batch(number))
                 else:
                     wrapped(*training.batch(number))
+
+    def test_a_second_step_of_a_job_says_why_it_runs_as_it_is(self):
+        first, second = trainings.Training(), trainings.Training()
+        with support.scripted(Script(), OperationRecorder()) as made:
+            steps = blazed.torch.train_step(first.step), blazed.torch.train_step(second.step)
+            trainings.run(first, steps[0], 16)
+            with self.assertLogs("blazed", "WARNING") as logged:
+                results = trainings.run(second, steps[1], 16)
+        self.assertEqual((len(made), steps[0].why_not), (1, ""))
+        self.assertEqual(steps[1].why_not,
+                         "a job has one step that is tuned as one, and Training.step was handed over before")
+        self.assertEqual(len(logged.records), 1, "it is said once")
+        plain = trainings.Training()
+        self.assertEqual(results[0], trainings.run(plain, plain.step, 16)[0])
+
+    def test_a_step_of_another_thread_says_so_too(self):
+        training = trainings.Training()
+        with support.scripted(Script(), None), self.assertLogs("blazed", "WARNING"):
+            step = blazed.torch.train_step(training.step)
+            blazed.torch.current_job()
+            thread = threading.Thread(target=lambda: step(*training.batch(0)))
+            thread.start()
+            thread.join()
+        self.assertIn("another thread", step.why_not)
 
     def test_results_come_detached(self):
         training = trainings.Training()

@@ -128,6 +128,7 @@ class Job:
             self._in_step = False  # graphs that ran before are none of its steps
             self._steps.clear()
         if self.step is not step or self._aside or not self._mine():
+            self._say_why_not(step)
             return False
         step.arguments = args, kwargs
         self._stepped = 0
@@ -135,6 +136,19 @@ class Job:
             self._called = []
             self._begin()
         return True
+
+    def _say_why_not(self, step: TrainStep) -> None:
+        """A function that runs as it is, though it was handed over, says so."""
+        told = step.why_not
+        if self._aside:
+            step.why_not = self.why_not or step.why_not
+        elif not self._mine():
+            step.why_not = "this step was called on another thread or in another process than the one that trains"
+        elif self.step is not step:
+            first = getattr(self.step.function, "__qualname__", type(self.step.function).__name__)
+            step.why_not = f"a job has one step that is tuned as one, and {first} was handed over before"
+        if step.why_not and not told and not self.off:
+            logger.warning("a function given to train_step runs as it is: %s", step.why_not)
 
     def step_ends(self, step: TrainStep) -> None:
         """After each call. A step that adds up gradients over calls ends with the one in which the optimiser stepped."""

@@ -30,6 +30,7 @@ class TrainStep:
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.whole: Optional[WholeStep] = None  # in force, where steps are to be replayed
+        self.why_not = ""  # one sentence, where its calls run as they are
         self.why_not_whole = ""
         self.recorder: Optional[Recorder] = None
         self.arguments: Any = _NO_ARGUMENTS  # of the coming step
