@@ -114,7 +114,7 @@ class ScriptedSession:
     """Stands in for the daemon's side: at step `n` it builds, probes and runs what the script says."""
 
     def __init__(self, host, options, script):
-        self.host, self.script = host, script
+        self.host, self.options, self.script = host, options, script
         self.step, self.flags, self.failures = 0, [], []
         self.graphs, self.workload, self.probes = [], None, []
         self.closed = False

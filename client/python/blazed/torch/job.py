@@ -197,6 +197,8 @@ class Job:
 
     def _begin(self) -> None:
         self._in_step = True
+        if self._profiling():
+            self._flags |= StepFlag.PROFILER
         if self.host is not None:
             self.host.latch(self.session.step_begin())
             return
@@ -265,7 +267,7 @@ class Job:
         logger.info("the job's steps run other graphs than those that were described; they are described anew")
         host, session, self.host, self.session = self.host, self.session, None, None
         self._left += 1
-        self._alike, self._known = 0, {}
+        self._alike, self._known, self.why_not = 0, {}, ""
         self._steps.clear()
         self._inputs.clear()
         host.stand_down()
@@ -297,9 +299,11 @@ class Job:
             return
         host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number], self.step)
         inputs = [self._inputs[graph.number] for graph in graphs]
-        session = Session(host, support.filled(self.options, device, probe.bytes_told(inputs))).attach()
+        options = support.filled(self.options, device, probe.bytes_told(inputs))
+        session = Session(host, options).attach()
         times = sorted(ns for _, ns in self._steps)
-        self.why_not = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2])
+        refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2])
+        self.why_not = refused or support.why_only_observed(options)
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session
 

@@ -1,9 +1,11 @@
 """What blazed can tune here, and one sentence where it cannot."""
 import dataclasses
 import os
+import pathlib
 import sys
 from typing import Any, Callable, Sequence
 
+from ..enums import Contract
 from ..modes import Mode
 from ..options import Options
 from . import ranks, surroundings
@@ -42,20 +44,44 @@ def _has_symbols(graph: Graph) -> bool:
                any(isinstance(size, torch.SymInt) for size in getattr(value, "shape", ())) for value in values)
 
 
+def why_only_observed(options: Options) -> str:
+    """Why a job with these, filled, is described and timed and never changed; empty where it may be tuned."""
+    import torch
+
+    if _series(torch.__version__) not in [_series(release) for release in releases()]:
+        return (f"PyTorch {torch.__version__} is none of the releases that blazed was tried with, "
+                f"{' and '.join(releases())}; the job is only observed")
+    if options.world_size > 1:
+        return "a job of several ranks is only observed: plans would differ between ranks"
+    if torch.are_deterministic_algorithms_enabled() and options.contract != Contract.BITWISE:
+        return ("deterministic algorithms are asked for, and a plan may round otherwise: the job is only observed; with "
+                "the contract bitwise it is tuned")
+    return ""
+
+
+def releases() -> Sequence[str]:
+    """Of PyTorch, that the tests run with."""
+    return pathlib.Path(__file__).with_name("releases.txt").read_text(encoding="utf-8").split()
+
+
+def _series(release: str) -> str:
+    return ".".join(release.split(".")[:2])
+
+
 _PROBE_BYTES = 1 << 30  # the session's own limit
 
 
 def filled(options: Options, device: str, told: int = 0) -> Options:
     """With this process's rank, what a measurement here is valid for and room for the `told` bytes that a probe gives,
-    beside what the caller named."""
+    beside what the caller named. Only observing where why_only_observed says so."""
     rank, world_size = ranks.of_this_process()
     if options.world_size > 1:
         rank, world_size = options.rank, options.world_size
     environment = {**surroundings.of(device), **options.environment}
     room = options.probe_memory_bytes or max(_PROBE_BYTES, 2 * told)
-    return dataclasses.replace(options, environment=environment, rank=rank, world_size=world_size,
-                               probe_memory_bytes=room,
-                               device=options.device or surroundings.device_name(device))
+    given = dataclasses.replace(options, environment=environment, rank=rank, world_size=world_size,
+                                probe_memory_bytes=room, device=options.device or surroundings.device_name(device))
+    return dataclasses.replace(given, mode=Mode.OBSERVE) if why_only_observed(given) else given
 
 
 def profiler_question() -> Callable[[], bool]:
