@@ -1,6 +1,7 @@
 """A training job for tests: prints its losses, blazed's status and the daemon's report as one line of JSON.
 
     train_job.py STEPS [--until-tried N]    at most STEPS steps; ends earlier once N variants have run on steps
+    train_job.py STEPS --plans-need BYTES --until-built N   as if each plan needed so much more memory than the default
 """
 import argparse
 import json
@@ -9,6 +10,7 @@ import torch
 
 import blazed
 import blazed.torch
+import blazed.torch.memory
 
 
 class Block(torch.nn.Module):
@@ -22,11 +24,37 @@ class Block(torch.nn.Module):
         return x + self.dropout(torch.nn.functional.gelu(self.linear(self.norm(x))))
 
 
+class Meter:
+    """Of a device that is not there. The default plan needs 1000 bytes."""
+
+    def __init__(self, more):
+        self.more, self.builds = more, -1  # the first run is the default's
+
+    def needed(self, run):
+        run()
+        self.builds += 1
+        return 1000 + self.more * (self.builds > 0)
+
+    def held(self):
+        return 0
+
+    def spare(self):
+        return 500
+
+    def retries(self):
+        return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("steps", type=int)
     parser.add_argument("--until-tried", type=int, default=0)
+    parser.add_argument("--plans-need", type=int)
+    parser.add_argument("--until-built", type=int, default=0)
     arguments = parser.parse_args()
+    meter = Meter(arguments.plans_need or 0)
+    if arguments.plans_need is not None:
+        blazed.torch.memory.for_device = lambda device: meter
     blazed.torch.configure(blazed.Options(host_name="torch test", contract=blazed.Contract.BITWISE))
     torch.manual_seed(0)
     model = torch.nn.Sequential(Block(32), torch.nn.BatchNorm1d(32), torch.nn.Linear(32, 4))
@@ -44,6 +72,8 @@ def main():
         losses.append(loss.item())
         ran.add(blazed.torch.current_job().plan_in_use())
         if arguments.until_tried and len(ran) > arguments.until_tried:
+            break
+        if arguments.until_built and meter.builds >= arguments.until_built:
             break
     job = blazed.torch.current_job()
     report = job.session.report() if job.session is not None else None

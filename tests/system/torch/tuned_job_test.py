@@ -41,6 +41,20 @@ class TunedJobs(Machine):
         proven = [plan for plan in job["report"]["plans"] if plan["verdict"] in ("proven", "lost", "won", "champion")]
         self.assertGreaterEqual(len(proven), 2, job["report"]["plans"])
 
+    def test_a_plan_that_needs_more_memory_than_the_job_allows_never_runs(self):
+        self.start()
+        job = self.finished(self.started(6000, "--plans-need", 501, "--until-built", 2))
+        self.assertEqual((job["error"], job["plans"]), ("", 1))
+        told = {(plan["verdict"], plan["peak_bytes"]) for plan in job["report"]["plans"] if plan["plan"]}
+        self.assertEqual(told, {("rejected_memory", 1501)}, job["report"]["plans"])
+        self.assertEqual(job["losses"], self.plain(len(job["losses"])))
+
+    def test_a_plan_that_needs_what_the_job_allows_runs(self):
+        self.start()
+        job = self.finished(self.started(6000, "--plans-need", 500, "--until-tried", 1))
+        self.assertEqual((job["error"], job["why_not"]), ("", ""))
+        self.assertGreater(job["plans"], 1, job["report"]["plans"])
+
     def test_a_daemon_that_dies_costs_nothing(self):
         self.start()
         job = self.started(3000, "--until-tried", 1)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 from .. import host as base
 from ..enums import Dtype, Role
-from . import arithmetic, finer, launch, plan, probe, space
+from . import arithmetic, finer, launch, memory, plan, probe, space
 from .draws import Draws
 from .graph import Graph
 from .train_step import TrainStep
@@ -20,17 +20,25 @@ _ROLES = {probe.OUTPUT: Role.OUTPUT, probe.GRADIENT: Role.GRADIENT, probe.LOSS: 
 _DTYPES = {"torch.float32": Dtype.F32, "torch.float64": Dtype.F64, "torch.float16": Dtype.F16,
            "torch.bfloat16": Dtype.BF16, "torch.int64": Dtype.I64}
 
+_STEPS_WATCHED = 256  # after a change of plans
+_RUNS_TO_RECORD = 3  # that the compiler's CUDA graphs take until they are replayed
+
 
 class TorchHost:
     """`inputs_of` gives the inputs on which a graph is probed; `step` is there where the job hands its step over.
-    `reference` is there where some graph computes in coarser arithmetic than its results are stored in."""
+    `reference` is there where some graph computes in coarser arithmetic than its results are stored in. `meter`: of the
+    device's memory, where something can be known of it."""
 
     def __init__(self, graphs: Sequence[Graph], decisions: Sequence[space.Decision],
-                 inputs_of: Callable[[Graph], Sequence[Any]], step: Optional[TrainStep] = None) -> None:
+                 inputs_of: Callable[[Graph], Sequence[Any]], step: Optional[TrainStep] = None,
+                 meter: Optional[memory.Meter] = None) -> None:
         self._graphs = graphs
         self._decisions = decisions
         self._inputs_of = inputs_of
         self._step = step
+        self._meter = meter
+        self._retries = meter.retries() if meter is not None else 0
+        self._since_switch = 0  # steps
         self._may_replay = any(launch.WHOLE_STEP in d.options for d in decisions if d.kind == space.LAUNCH)
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
@@ -53,8 +61,24 @@ class TorchHost:
     def note_run(self) -> None:
         """A step under the latched plan has ended."""
         self._ran = True
+        self._since_switch += 1
+
+    def interrupted(self) -> bool:
+        """Whether the allocator had to begin anew since the last question. Asked where plans take turns alone: it takes
+        longer than all else that a step needs."""
+        if self._meter is None or self._since_switch > _STEPS_WATCHED:
+            return False
+        before, self._retries = self._retries, self._meter.retries()
+        return self._retries != before
+
+    def default_peak_bytes(self) -> int:
+        """What the default plan's graphs need at most; 0: nothing is known."""
+        if self._meter is None:
+            return 0
+        return max(1, self._needed(self._plans[0]))  # a step without a graph of blazed needs nothing that is counted
 
     def build(self, choices: Tuple[base.Choice, ...]) -> base.Built:
+        held = self._meter.held() if self._meter is not None else 0
         try:
             built = plan.build(self._graphs, self._decisions, choices)
             if built.launch == launch.WHOLE_STEP:
@@ -65,9 +89,10 @@ class TorchHost:
             raise base.BuildFailed(str(why)) from None
         except Exception as error:
             raise base.BuildFailed(_sentence("the compiler", error), memory=_is_memory(error)) from error
+        peak, signature = (0, b"") if self._meter is None else self._rehearsed(built, held)
         handle = next(self._handles)
         self._plans[handle] = built
-        return base.Built(handle)
+        return base.Built(handle, signature, peak_bytes=peak)
 
     def drop(self, handle: int) -> None:
         if handle == self.latched:
@@ -126,6 +151,32 @@ class TorchHost:
 
     # ---- its own ----
 
+    def _rehearsed(self, built: plan.Built, held: int) -> Tuple[int, bytes]:
+        """Peak memory of a step under a plan that was just built, and its signature. `held`: by recordings before."""
+        try:
+            needed = self._needed(built, _RUNS_TO_RECORD if built.launch == launch.GRAPHS else 1)
+            return needed + max(0, self._meter.held() - held), built.signature()
+        except Exception as error:
+            if built.whole_step is not None:
+                built.whole_step.release()
+            raise base.BuildFailed(_sentence("its first run", error), memory=_is_memory(error)) from error
+
+    def _needed(self, built: plan.Built, warm_runs: int = 0) -> int:
+        """By all graphs together, as if what each keeps for its backward pass lay there at the same time. The first run
+        of a kernel may try several forms of it, which is no step's need."""
+        needed = 0
+        with self._under(built):
+            for graph in self._graphs:
+                for _ in range(warm_runs):
+                    self._run_for_nobody(graph, built)
+                needed += self._meter.needed(lambda graph=graph: self._run_for_nobody(graph, built))
+        return needed
+
+    def _run_for_nobody(self, graph: Graph, built: plan.Built) -> None:
+        if built.launch == launch.GRAPHS:
+            launch.mark_step()
+        probe.run(graph, self._inputs_of(graph), None)
+
     def _forget_unused(self) -> None:
         """A plan that is built again is then compiled again, as a check of a rebuilt plan means it."""
         variants = [variant for built in self._plans.values() for _, variant in built.variants]
@@ -144,6 +195,7 @@ class TorchHost:
         built = self._plans[handle]
         built.latch()
         self.latched = handle
+        self._since_switch = 0
         self._marks = built.launch == launch.GRAPHS
         if self._step is not None:
             self._step.whole = built.whole_step

@@ -16,7 +16,7 @@ from ..enums import StepFlag
 from ..log import logger
 from ..options import Options
 from ..session import Session
-from . import job_description, probe, support, timing
+from . import job_description, memory, probe, support, timing
 from .graph import Graph
 from .host import TorchHost
 from .train_step import TrainStep
@@ -215,6 +215,8 @@ class Job:
             flags |= StepFlag.PROFILER
         if self.host is not None:
             self.host.note_run()
+            if self.host.interrupted():
+                flags |= StepFlag.RECOMPILE  # no flag is nearer: the framework took time of its own
             self.session.step_end(flags)
             if self._others or self._alike:
                 self._count_others()
@@ -297,12 +299,14 @@ class Job:
             self.why_not = ("the compiler merged nothing here, so there is nothing to decide" if graphs
                             else self.step.why_not_whole)
             return
-        host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number], self.step)
+        meter = memory.for_device(device)
+        host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number], self.step, meter)
+        peak = host.default_peak_bytes()
         inputs = [self._inputs[graph.number] for graph in graphs]
-        options = support.filled(self.options, device, probe.bytes_told(inputs))
+        options = support.filled(self.options, device, probe.bytes_told(inputs), meter.spare() if meter else 0)
         session = Session(host, options).attach()
         times = sorted(ns for _, ns in self._steps)
-        refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2])
+        refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2], peak)
         self.why_not = refused or support.why_only_observed(options)
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session

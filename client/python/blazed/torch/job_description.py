@@ -17,9 +17,9 @@ def decisions_of(graphs: Sequence[Graph], device: str, step: Optional[TrainStep]
 
 
 def describe(session: Any, graphs: Sequence[Graph], decisions: Sequence[space.Decision], step: Optional[TrainStep],
-             step_ns: int) -> str:
-    """A step without a captured graph is described as one by what train_step knows of it. Why the session only
-    observes; empty where it does not."""
+             step_ns: int, peak_bytes: int) -> str:
+    """A step without a captured graph is described as one by what train_step knows of it. `peak_bytes`: of the default
+    plan, 0 where nothing is known. Why the session only observes; empty where it does not."""
     told = [words.Graph(graph.fingerprint(), f"graph{graph.number}", graph.nodes(), Regime.TRAINING)
             for graph in graphs]
     if not told:
@@ -29,7 +29,7 @@ def describe(session: Any, graphs: Sequence[Graph], decisions: Sequence[space.De
     result = session.describe_workload(words.Workload(
         support.workload_name(), [graph.fingerprint for graph in told],
         [_described(decision, len(graphs)) for decision in decisions], plan.default(graphs).signature(),
-        default_step_ns=step_ns, default_build_ns=_build_ns(graphs)))
+        default_peak_bytes=peak_bytes, default_step_ns=step_ns, default_build_ns=_build_ns(graphs)))
     return "" if result != Result.INVALID else f"the job's description was refused: {session.reason()}"
 
 

@@ -7,7 +7,7 @@ parameter.
 """
 
 import contextlib
-from typing import Any, Callable, Iterator, List, Sequence
+from typing import Any, Callable, Iterator, List, Optional, Sequence
 
 from .graph import Graph
 
@@ -16,9 +16,9 @@ OUTPUT, GRADIENT, LOSS, EXACT = "output", "gradient", "loss", "exact"
 _SEED = 20011
 
 
-def run(graph: Graph, inputs: Sequence[Any], emit: Emit) -> None:
+def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit]) -> None:
     """Runs the program that is in force on `inputs` and emits every result: outputs, what it wrote
-    to its inputs, gradients. Raises what the program raises. Session's thread, between steps."""
+    to its inputs, gradients. None: nobody wants them. Raises what the program raises. Session's thread, between steps."""
     import torch
 
     with _random_state_kept(inputs), torch.enable_grad():
@@ -116,7 +116,7 @@ class Sampling:
         return not self._settled or self._count % self._SELDOM == 0
 
 
-def _gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any], emit: Emit) -> None:
+def _gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any], emit: Optional[Emit]) -> None:
     import torch
 
     wanted = [(i, v) for i, v in enumerate(inputs) if isinstance(v, torch.Tensor) and v.requires_grad]
@@ -146,10 +146,10 @@ def _is_loss(value: Any) -> bool:
     return getattr(value, "dim", lambda: 1)() == 0 and value.is_floating_point()
 
 
-def _emit(emit: Emit, name: str, role: str, value: Any) -> None:
+def _emit(emit: Optional[Emit], name: str, role: str, value: Any) -> None:
     import torch
 
-    if not isinstance(value, torch.Tensor) or value.numel() == 0:
+    if emit is None or not isinstance(value, torch.Tensor) or value.numel() == 0:
         return
     value = value.detach()
     if value.is_complex():

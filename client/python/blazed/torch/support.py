@@ -71,16 +71,17 @@ def _series(release: str) -> str:
 _PROBE_BYTES = 1 << 30  # the session's own limit
 
 
-def filled(options: Options, device: str, told: int = 0) -> Options:
-    """With this process's rank, what a measurement here is valid for and room for the `told` bytes that a probe gives,
-    beside what the caller named. Only observing where why_only_observed says so."""
+def filled(options: Options, device: str, told: int = 0, spare: int = 0) -> Options:
+    """With this process's rank, what a measurement here is valid for, room for the `told` bytes that a probe gives and
+    the `spare` bytes that a plan may need more than the default, beside what the caller named. Only observing where why_only_observed says so."""
     rank, world_size = ranks.of_this_process()
     if options.world_size > 1:
         rank, world_size = options.rank, options.world_size
     environment = {**surroundings.of(device), **options.environment}
     room = options.probe_memory_bytes or max(_PROBE_BYTES, 2 * told)
     given = dataclasses.replace(options, environment=environment, rank=rank, world_size=world_size,
-                                probe_memory_bytes=room, device=options.device or surroundings.device_name(device))
+                                probe_memory_bytes=room, extra_memory_bytes=options.extra_memory_bytes or spare,
+                                device=options.device or surroundings.device_name(device))
     return dataclasses.replace(given, mode=Mode.OBSERVE) if why_only_observed(given) else given
 
 
