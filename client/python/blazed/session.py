@@ -135,8 +135,8 @@ class Session:
             self._wake()
 
     def close(self) -> None:
-        """Says goodbye (at most 150 ms), drops every built handle. In a forked child it only forgets the session. A
-        second call does nothing."""
+        """Says goodbye (at most 150 ms), drops every built handle and lets go of the host. In a forked child it only
+        forgets the session. A second call does nothing."""
         pointer = self._pointer
         if pointer is None or self._inside("close"):
             return
@@ -147,6 +147,7 @@ class Session:
         self._rest()
         self._pointer = None
         self._library.close(pointer)
+        self.host = self._callbacks = self._ops = None
         self._why_off = last.reason if last.state == "off" else _CLOSED
         if last.state != "off":
             last = dataclasses.replace(last, state="closed", why_not=_CLOSED)

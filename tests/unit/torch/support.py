@@ -139,7 +139,7 @@ class ScriptedSession:
         return types.SimpleNamespace(settled=False, mode="tune", state="attached")
 
     def close(self):
-        self.closed = True
+        self.closed, self.host = True, None
 
     def build(self, *choices):
         return self.host.build(tuple(Choice(*choice) for choice in choices)).handle

@@ -2,24 +2,25 @@
 
 from typing import Any, Dict, FrozenSet, List, Sequence
 
-from . import fx_nodes, identity
+from . import fake_inputs, fx_nodes, identity
 from .program import Program, Way, compiled, eager
 
 
 class Graph:
-    """What the framework captured, untouched, and the program that the coming steps run.
+    """What the framework captured, untouched, and the program that the coming steps run. It lives as long as somebody
+    can call it or a session may run it.
 
-    `number`: in order of capture, from 0, good in this process alone. `inputs`: their shapes, without numbers.
+    `number`: in order of capture, from 0, good in this process alone.
     """
 
     def __init__(self, number: int, module: Any, inputs: Sequence[Any], context: Any) -> None:
         self.number = number
         self.module = module
-        self.inputs = _shapes_of(inputs, context)
-        self.context = context
         self.default = compiled(Way(), module, inputs)
+        self._capture = fake_inputs.Capture(inputs, context)
         self.current = self.default
         self.programs: Dict[Way, Program] = {Way(): self.default}
+        self.latest: Sequence[Any] = ()  # inputs of a call, on which it is probed
         self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.find_written
 
     def program(self, way: Way) -> Program:
@@ -27,7 +28,7 @@ class Graph:
         way = way.plain()
         found = self.programs.get(way)
         if found is None:
-            found = eager(self.module) if way.eager else compiled(way, self.module, self.inputs, self.context)
+            found = eager(self.module) if way.eager else compiled(way, self.module, self._capture.inputs, self._capture.mode)
             self.programs[way] = found
         return found
 
@@ -49,24 +50,11 @@ class Graph:
 
     def device(self) -> str:
         """Its type: cpu or cuda."""
-        kinds = {v.device.type for v in self.inputs if hasattr(v, "device")}
+        kinds = {v.device.type for v in self._capture.inputs if hasattr(v, "device")}
         return "cuda" if "cuda" in kinds else "cpu"
 
     def nodes(self) -> int:
         return sum(len(d.source.module.graph.nodes) for d in self.default.directions.values())
-
-
-def _shapes_of(inputs: Sequence[Any], context: Any) -> List[Any]:
-    """As the capture saw them. Programs that are compiled later start from these: the tensors themselves would live as
-    long as the graph does, and a compile that is given them outside the capture takes their sizes for symbols."""
-    import torch
-    from torch._subclasses import FakeTensor
-
-    mode = context.fake_mode if context is not None else None
-    if mode is None:
-        return list(inputs)
-    return [mode.from_tensor(value, static_shapes=True)
-            if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) else value for value in inputs]
 
 
 def _described(module: Any) -> List[object]:

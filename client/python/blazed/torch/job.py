@@ -8,8 +8,10 @@ session which plan to run. What the job cannot promise to keep right is not offe
 says so in one sentence.
 """
 import contextlib
+import operator
 import threading
 import time
+import weakref
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ..enums import StepFlag
@@ -37,7 +39,8 @@ class Job:
         self.host: Optional[TorchHost] = None
         self.off = support.is_off(options)
         self.why_not = _OFF if self.off else ""
-        self.graphs: List[Graph] = []
+        self._graphs: "weakref.WeakValueDictionary[int, Graph]" = weakref.WeakValueDictionary()  # by number
+        self._captured = 0
         self.step: Optional[TrainStep] = None  # where the job hands its step over
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
         self._in_step = False
@@ -51,7 +54,6 @@ class Job:
         self._alike = 0  # optimiser's steps in a row with the same others
         self._left = 0  # workloads
         self._steps: List[Tuple[Tuple[int, ...], int]] = []  # what the latest ones called, and their ns
-        self._inputs: Dict[int, Sequence[Any]] = {}
         self._sampling = probe.Sampling()
         self._profiling = support.profiler_question()
         self._forked = False
@@ -61,7 +63,8 @@ class Job:
 
     def add(self, graph: Graph) -> None:
         """A graph was captured: a compile, and so a step that is no sample."""
-        self.graphs.append(graph)
+        self._graphs[graph.number] = graph
+        self._captured += 1
         if self._aside:
             return
         self._flags |= StepFlag.RECOMPILE
@@ -72,7 +75,12 @@ class Job:
             self.why_not = sentence
 
     def next_number(self) -> int:
-        return len(self.graphs)
+        return self._captured
+
+    @property
+    def graphs(self) -> List[Graph]:
+        """Captured ones that somebody can still call, in order."""
+        return [graph for _, graph in sorted(self._graphs.items())]
 
     def graph_called(self, graph: Graph, inputs: Sequence[Any]) -> None:
         """Before each call of a captured graph."""
@@ -87,12 +95,12 @@ class Job:
         if self._in_step:
             if self.host is None:
                 self._called.append(graph.number)
-                self._inputs[graph.number] = inputs if self.step is None else probe.kept(inputs)
+                graph.latest = inputs if self.step is None else probe.kept(inputs)
             else:
                 self._while_attached(graph, inputs)
         elif self._begins_a_step(graph):
             self._called = [graph.number]
-            self._inputs[graph.number] = inputs
+            graph.latest = inputs
             self._begin()
         else:
             self._meet_another(graph)
@@ -243,7 +251,7 @@ class Job:
         if graph.number not in self._known:
             self._meet_another(graph)
         elif (self.step is not None or graph.number != self._called[0]) and self._sampling.wanted(self.session):
-            self._inputs[graph.number] = probe.kept(inputs)
+            graph.latest = probe.kept(inputs)
 
     def _meet_another(self, graph: Graph) -> None:
         """A graph that is none of the described workload's is about to run. One that trains comes of a recompile, or the
@@ -267,20 +275,30 @@ class Job:
     def _leave(self) -> None:
         """The session ends, and steps are looked at anew until they agree."""
         logger.info("the job's steps run other graphs than those that were described; they are described anew")
-        host, session, self.host, self.session = self.host, self.session, None, None
         self._left += 1
-        self._alike, self._known, self.why_not = 0, {}, ""
+        self._alike, self.why_not = 0, ""
+        self._end_session()
+        self.session = None
+
+    def _end_session(self) -> None:
+        host, self.host, self._known = self.host, None, {}
         self._steps.clear()
-        self._inputs.clear()
-        host.stand_down()
-        session.close()
+        for graph in self._graphs.values():
+            graph.latest = ()
+        if host is not None:
+            host.stand_down()
+        if self.session is not None:
+            self.session.close()
 
     def _steps_agree(self) -> bool:
         return len(self._steps) == _STEPS_TO_KNOW and len({called for called, _ in self._steps}) == 1
 
     def _describe(self) -> None:
         numbers = dict.fromkeys(self._steps[-1][0])
-        graphs = [self.graphs[number] for number in numbers]  # as the step calls them: captures come in any order
+        if not all(number in self._graphs for number in numbers):
+            self._steps.clear()  # of a model that is gone
+            return
+        graphs = [self._graphs[number] for number in numbers]  # as the step calls them: captures come in any order
         try:
             self._attach(graphs)
         except Exception as error:  # blazed never ends a job
@@ -292,7 +310,7 @@ class Job:
         if self.why_not:
             return
         for graph in graphs:
-            probe.find_written(graph, self._inputs[graph.number])
+            probe.find_written(graph, graph.latest)
         device = graphs[0].device() if graphs else self.step.device()
         decisions = job_description.decisions_of(graphs, device, self.step)
         if not decisions:
@@ -300,9 +318,9 @@ class Job:
                             else self.step.why_not_whole)
             return
         meter = memory.for_device(device)
-        host = timing.host_class(device)(graphs, decisions, lambda graph: self._inputs[graph.number], self.step, meter)
+        host = timing.host_class(device)(graphs, decisions, operator.attrgetter("latest"), self.step, meter)
         peak = host.default_peak_bytes()
-        inputs = [self._inputs[graph.number] for graph in graphs]
+        inputs = [graph.latest for graph in graphs]
         options = support.filled(self.options, device, probe.bytes_told(inputs), meter.spare() if meter else 0)
         session = Session(host, options).attach()
         times = sorted(ns for _, ns in self._steps)
@@ -324,5 +342,10 @@ class Job:
         return self.step.why_not_whole
 
     def close(self) -> None:
-        if self.session is not None and self._mine():
-            self.session.close()
+        """Ends the session and lets go of what belongs to the script. The job trains on as the framework has it."""
+        if not self._mine() or self.off:
+            return
+        self.why_not = self.why_not or "the job was closed"
+        self._aside, self._in_step = True, False
+        self._end_session()
+        self.step = None

@@ -55,10 +55,9 @@ def eager(module: Any) -> Program:
     return Program(module.forward, {}, EAGER)
 
 
-def compiled(way: Way, module: Any, inputs: Sequence[Any], context: Any = None) -> Program:
-    """Compiles a copy of `module` that way. `context`: the tracing context of the
-    capture, for a compile that comes later; the capture itself gives none. Raises what the compiler
-    raises."""
+def compiled(way: Way, module: Any, inputs: Sequence[Any], mode: Any = None) -> Program:
+    """Compiles a copy of `module` that way. `mode`: of the capture's fake tensors, for a compile that comes later; the
+    capture itself gives none. Raises what the compiler raises."""
     import torch._functorch.config as functorch_config
     from torch._inductor.compile_fx import compile_fx
 
@@ -68,8 +67,8 @@ def compiled(way: Way, module: Any, inputs: Sequence[Any], context: Any = None) 
         # at its first use comes on another thread at a moment that nobody chose.
         stack.enter_context(functorch_config.patch(enable_autograd_cache=False,
                                                    force_non_lazy_backward_lowering=True))
-        if context is not None:
-            stack.enter_context(_afresh(context))
+        if mode is not None:
+            stack.enter_context(_afresh(mode))
         call = compile_fx(copy.deepcopy(module), inputs, inner_compile=functools.partial(_inner, directions),
                           config_patches=way.settings() or None)
     if way.graphs:
@@ -89,11 +88,11 @@ def _inner(directions: Dict[str, Direction], module: Any, inputs: Sequence[Any],
 
 
 @contextlib.contextmanager
-def _afresh(context: Any) -> Any:
+def _afresh(mode: Any) -> Any:
     """A tracing context of its own around the capture's fake tensors."""
     from torch._guards import TracingContext, tracing
 
-    with tracing(TracingContext(context.fake_mode)):
+    with tracing(TracingContext(mode)):
         yield
 
 
