@@ -4,8 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "blazed_version.h"
 #include "daemon/exit_codes.h"
 #include "daemon/rpc/socket_path.h"
@@ -24,9 +29,67 @@ std::string NotEmpty(const std::string& value) {
   return value.empty() ? "the value is empty; give one or leave the flag out" : "";
 }
 
-// A range alone lets "nan" through.
-std::string NotNan(const std::string& value) {
-  return value.find_first_of("nN") != std::string::npos ? "give a number" : "";
+// The library's own range lets "nan" through and says nothing of what to do.
+CLI::Validator Number(double low, double high) {
+  const auto check = [low, high](const std::string& text) {
+    double value = 0;
+    const bool good = absl::SimpleAtod(text, &value) && value >= low && value <= high;
+    return good ? std::string()
+                : absl::StrCat("'", text, "' does not do; give a number from ", low, " to ", high);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator WholeNumber(int64_t low, int64_t high) {
+  const auto check = [low, high](const std::string& text) {
+    int64_t value = 0;
+    const bool good = absl::SimpleAtoi(text, &value) && value >= low && value <= high;
+    return good ? std::string()
+                : absl::StrCat("'", text, "' does not do; give a whole number from ", low, " to ",
+                               high);
+  };
+  return CLI::Validator(check, "");
+}
+
+std::string IsLevel(const std::string& text) {
+  for (const char* level : {"debug", "info", "warning", "error"}) {
+    if (text == level) return "";
+  }
+  return absl::StrCat("'", text, "' is no level; give debug, info, warning or error");
+}
+
+// What was not understood and the next move, in place of the library's bare sentences.
+std::string UsageSentence(const CLI::App& app, const CLI::App& config, const CLI::Error& error) {
+  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (config.parsed() && (extra || dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)) {
+    const std::vector<std::string> left = app.remaining(true);
+    const std::string what = left.empty() ? "config says nothing by itself"
+                                          : absl::StrCat("config knows no '", left[0], "'");
+    return what +
+           "; `blazed config default` prints every key with its default, `blazed config docs` "
+           "the same as a table";
+  }
+  if (extra) return absl::StrCat("unknown verb or flag '", app.remaining(true)[0], "'");
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const absl::string_view what = error.what();
+    return absl::StrCat(std::string(what.substr(0, what.find(':'))), " needs a value of its own");
+  }
+  return error.what();
+}
+
+// The address that all clients of this environment go by: a path or a unix: URI.
+absl::StatusOr<std::string> SocketOfEnvironment() {
+  const char* value = std::getenv("BLAZED_SOCKET");
+  absl::string_view path = value == nullptr ? "" : value;
+  if (path.empty()) return std::string();
+  if (absl::ConsumePrefix(&path, "unix:")) absl::ConsumePrefix(&path, "//");
+  if (path.empty()) {
+    return absl::InvalidArgumentError("BLAZED_SOCKET names no path; give a path or a unix: URI");
+  }
+  if (absl::Status status = rpc::CheckSocketPath(std::string(path)); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("BLAZED_SOCKET: ", status.message()));
+  }
+  return std::string(path);
 }
 
 void AddBudgetFlags(CLI::App& app, Flags& flags) {
@@ -36,16 +99,15 @@ void AddBudgetFlags(CLI::App& app, Flags& flags) {
   app.add_option("--budget-share", flags.budget_share,
                  absl::StrCat("part of a job's wall time that exploring may cost, from 0 to 1; ",
                               standard.budget_share, " where no file says otherwise"))
-      ->check(NotNan)
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(Number(0, 1));
   app.add_option(
          "--budget-allowance-s", flags.budget_allowance_s,
          absl::StrCat("seconds that exploring may cost a job at once, on top of its share; ",
                       allowance_s, " where no file says otherwise"))
-      ->check(CLI::Range(0, 604800));
+      ->check(WholeNumber(0, 604800));
   app.add_option("--max-builds", flags.max_builds,
                  "builds that one search may ask a job for; 0: no limit of its own")
-      ->check(CLI::Range(0, 1000000));
+      ->check(WholeNumber(0, 1000000));
 }
 
 }  // namespace
@@ -61,11 +123,12 @@ Flags ParseFlags(int argc, char** argv) {
   app.add_option("--config", flags.config_path,
                  absl::StrCat("configuration file; without it ", kSystemConfig, " if it exists"))
       ->check(NotEmpty);
-  app.add_option("--socket", flags.socket, "path of the socket that shims connect to")
+  app.add_option("--socket", flags.socket,
+                 "path of the socket that shims connect to; without it what BLAZED_SOCKET names, "
+                 "then what the file says")
       ->check(NotEmpty);
   app.add_option("--state", flags.state_dir, "folder of the store")->check(NotEmpty);
-  app.add_option("--log-level", flags.log_level, "debug, info, warning or error")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.add_option("--log-level", flags.log_level, "debug, info, warning or error")->check(IsLevel);
   AddBudgetFlags(app, flags);
   app.add_flag("--check-config", check, "say whether the configuration is good, and exit");
   CLI::App* config = app.add_subcommand("config", "print the configuration that is built in");
@@ -80,7 +143,8 @@ Flags ParseFlags(int argc, char** argv) {
       app.exit(error);  // help and version
       return flags;
     }
-    std::fprintf(stderr, "blazed: %s\nblazed --help says what it takes\n", error.what());
+    std::fprintf(stderr, "blazed: %s\nblazed --help says what it takes\n",
+                 UsageSentence(app, *config, error).c_str());
     flags.exit_code = kExitUsage;
     return flags;
   }
@@ -100,7 +164,13 @@ absl::StatusOr<Config> ConfigOf(const Flags& flags) {
     if (!loaded.ok()) return loaded.status();
     config = *std::move(loaded);
   }
-  if (!flags.socket.empty()) config.socket = flags.socket;
+  if (!flags.socket.empty()) {
+    config.socket = flags.socket;
+  } else {
+    absl::StatusOr<std::string> named = SocketOfEnvironment();
+    if (!named.ok()) return named.status();
+    if (!named->empty()) config.socket = *std::move(named);
+  }
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   planner::TuningConfig& tuning = config.session.tuning;

@@ -26,8 +26,8 @@ struct Flags {
 // Prints help, version and usage errors itself.
 Flags ParseFlags(int argc, char** argv);
 
-// The configuration file with the flags over it and every place filled in. Also what a reload
-// reads.
+// The configuration file, with BLAZED_SOCKET and then the flags over it and every place filled in.
+// Also what a reload reads.
 absl::StatusOr<Config> ConfigOf(const Flags& flags);
 
 }  // namespace blazed

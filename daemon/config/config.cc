@@ -50,7 +50,8 @@ absl::Status ResolvePlaces(Config* config) {
     const std::string runtime = root ? "/run" : EnvironmentFolder("XDG_RUNTIME_DIR");
     if (runtime.empty()) {
       return absl::FailedPreconditionError(
-          "XDG_RUNTIME_DIR is not set, so there is no place for the socket; give --socket PATH");
+          "XDG_RUNTIME_DIR is not set, so there is no place for the socket; give --socket PATH "
+          "or set BLAZED_SOCKET");
     }
     config->socket = absl::StrCat(runtime, "/blazed/blazed.sock");
   }
@@ -101,7 +102,9 @@ std::string ConfigDocumentation() {
       "`blazed --check-config` says whether a file is good, `blazed config default` prints every "
       "default.\n"
       "`--socket`, `--state`, `--log-level`, `--budget-share`, `--budget-allowance-s` and "
-      "`--max-builds` win over the file. On SIGHUP the keys marked "
+      "`--max-builds` win over the file. BLAZED_SOCKET, which every client goes by, wins over the "
+      "file's `socket` and loses to `--socket`; it is a path or a `unix:` URI. On SIGHUP the keys "
+      "marked "
       "*reload* take effect\n"
       "at once, for sessions and tunings opened from then on; the others need a restart.\n\n"
       "This page is checked against the table in `daemon/config/keys.cc` by a test.\n";

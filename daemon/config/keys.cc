@@ -97,7 +97,8 @@ std::vector<ConfigKey> DaemonKeys() {
        0,
        107,
        {},
-       "path of the socket that shims connect to; empty: /run/blazed/blazed.sock for root, else "
+       "path of the socket that shims connect to, where neither --socket nor BLAZED_SOCKET names "
+       "one; empty: /run/blazed/blazed.sock for root, else "
        "$XDG_RUNTIME_DIR/blazed/blazed.sock",
        BLAZED_TEXT(socket)},
       {"daemon",

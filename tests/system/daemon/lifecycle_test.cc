@@ -20,6 +20,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class DaemonLifecycle : public testing::Test {
@@ -190,6 +191,51 @@ TEST_F(DaemonLifecycle, WrongUsageSaysWhatIsWrong) {
   EXPECT_EQ(path.exit_code, 2);
   EXPECT_THAT(path.output, HasSubstr("not absolute"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/state")) << "nothing is made for it";
+}
+
+// Whatever follows `config`, its two words are named; a flag that is none is named itself.
+TEST_F(DaemonLifecycle, WrongUsageSaysTheNextMove) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* says;
+  } cases[] = {{{"config"}, "`blazed config default` prints every key"},
+               {{"config", "x"}, "config knows no 'x'; `blazed config default`"},
+               {{"config", "default", "x"}, "config knows no 'x'; `blazed config default`"},
+               {{"x"}, "unknown verb or flag 'x'"},
+               {{"--socket"}, "--socket needs a value"},
+               {{"--log-level", "loud"}, "give debug, info, warning or error"},
+               {{"--budget-share", "3"}, "give a number from 0 to 1"},
+               {{"--max-builds", "1.5"}, "give a whole number from 0 to 1000000"}};
+  for (const auto& wrong : cases) {
+    std::vector<std::string> command = {DaemonBinary()};
+    command.insert(command.end(), wrong.arguments.begin(), wrong.arguments.end());
+    const Ended ended = RunProgram(command);
+    EXPECT_EQ(ended.exit_code, 2) << wrong.says;
+    EXPECT_THAT(ended.output, AllOf(StartsWith("blazed: "), HasSubstr(wrong.says)));
+    EXPECT_THAT(ended.output, Not(HasSubstr("A subcommand is required")));
+  }
+}
+
+TEST_F(DaemonLifecycle, GoesByBlazedSocketAsItsClientsDo) {
+  const std::string taken = Write("taken", ""), other = Write("other", "");
+  const std::string config = Write("blazed.toml", "[daemon]\nsocket = \"" + other + "\"\n");
+  const auto run = [&](const std::string& named, std::vector<std::string> more) {
+    std::vector<std::string> command = {
+        "/usr/bin/env", "BLAZED_SOCKET=" + named, DaemonBinary(), "--config", config,
+        "--state",      folder_.path() + "/state"};
+    command.insert(command.end(), more.begin(), more.end());
+    return RunProgram(command);
+  };
+  const std::string no_socket = " exists and is no socket";
+  EXPECT_THAT(run(taken, {}).output, HasSubstr(taken + no_socket)) << "over the file";
+  EXPECT_THAT(run("unix://" + taken, {}).output, HasSubstr(taken + no_socket));
+  EXPECT_THAT(run("", {}).output, HasSubstr(other + no_socket)) << "an empty one is none";
+  EXPECT_THAT(run(taken, {"--socket", other}).output, HasSubstr(other + no_socket));
+  for (const char* bad : {"unix:", "relative.sock"}) {
+    const Ended ended = run(bad, {"--check-config"});
+    EXPECT_EQ(ended.exit_code, 2) << bad;
+    EXPECT_THAT(ended.output, HasSubstr("BLAZED_SOCKET")) << bad;
+  }
 }
 
 TEST_F(DaemonLifecycle, AStateFolderIsPrivateHoweverItsPathIsWritten) {
