@@ -59,6 +59,7 @@ class Session:
         self._owner = 0
         self._pid = 0
         self._why_off = "the session has not attached"
+        self._why_not_started = ""  # a private daemon
         self._picture = Status(why_not=self._why_off, reason=self._why_off)
         self._socket: Optional[str] = None
         self._rest()
@@ -118,9 +119,9 @@ class Session:
     def _attach(self) -> None:
         self._library = load()
         if self.options.autostart:
-            why = autostart.ensure(self.options)
-            if why:
-                logger.warning("%s", why)
+            self._why_not_started = autostart.ensure(self.options)
+            if self._why_not_started:
+                logger.warning("%s", self._why_not_started)
         self._callbacks = Callbacks(self.host, self._library, self._failures)
         self._ops = self._callbacks.ops()
         options = self.options.to_c(self._callbacks.log)
@@ -148,7 +149,7 @@ class Session:
         self._pointer = None
         self._library.close(pointer)
         self.host = self._callbacks = self._ops = None
-        self._why_off = last.reason if last.state == "off" else _CLOSED
+        self._why_off = last.why_not if last.state == "off" else _CLOSED
         if last.state != "off":
             last = dataclasses.replace(last, state="closed", why_not=_CLOSED)
         self._picture = last
@@ -226,8 +227,14 @@ class Session:
             self._socket = None
         elif self._socket is None:
             self._socket = sockets.first(self.options.socket)
-        self._picture = picture(info, self.workload, self._socket, self._library)
+        self._picture = self._with_start(picture(info, self.workload, self._socket, self._library))
         return self._picture
+
+    def _with_start(self, seen: Status) -> Status:
+        """What the shim cannot know: why nobody was started to listen. Somebody may have come since."""
+        if not self._why_not_started or seen.state in ("attached", "reconnecting"):
+            return seen
+        return dataclasses.replace(seen, why_not=f"{seen.why_not}; none was started: {self._why_not_started}")
 
     def report_json(self, timeout_ms: int = 2000) -> str:
         """The daemon's report of this session as JSON text (docs/report.md); "" where there is none. Waits; not for the

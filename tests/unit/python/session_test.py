@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from unittest import mock
@@ -37,6 +38,19 @@ class Off(unittest.TestCase):
             self.assertEqual((off.report_json(), off.report()), ("", None))
         self.assertIn("no daemon listens there", off.reason())
         self.assertEqual((off.step_begin(), off.step_end()), (0, None))
+
+    def test_says_why_no_daemon_could_be_started_for_it_and_goes_on_saying_so(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.dict(os.environ, {"BLAZED_DAEMON": folder + "/none", "XDG_STATE_HOME": folder}):
+            off = session(autostart=True).attach()
+            for _ in range(2):
+                for picture in (off.status(), blazed.status()):
+                    self.assertEqual(picture.state, "off")
+                    self.assertIn("no daemon listens there; none was started: no blazed program was found to start",
+                                  picture.why_not)
+                off.close()
+        with session() as off:
+            self.assertNotIn("none was started", off.status().why_not)
 
     def test_the_environment_switches_it_off_whatever_the_host_asks_for(self):
         with mock.patch.dict(os.environ, {"BLAZED_MODE": "off"}):
