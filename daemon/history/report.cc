@@ -43,15 +43,48 @@ const planner::SettlementRecord* Basis(const Reader::SessionStory& story) {
   return &story.settlement->record;
 }
 
-// Found by another job: this one got it for nothing, and owes nothing for the search. A restart of
-// the daemon gives a job a session more, with the same name in the same process.
+// A restart of the daemon gives a job a session more, with the same name in the same process.
+bool IsSameJob(const SessionRow& own, const std::optional<SessionRow>& founder) {
+  return founder.has_value() && founder->uid == own.uid && !own.process.empty() &&
+         founder->process == own.process && founder->job == own.job;
+}
+
+// Found by another job: this one got it for nothing, and owes nothing for the search.
 bool IsServed(const Reader::SessionStory& story, const std::optional<SessionRow>& founder) {
   const planner::SettlementRecord* basis = Basis(story);
   if (basis == nullptr || basis->session == story.session.id) return false;
-  const SessionRow& own = story.session;
-  const bool same_job = founder.has_value() && founder->uid == own.uid &&
-                        founder->process == own.process && founder->job == own.job;
-  return !same_job || own.process.empty();
+  return !IsSameJob(story.session, founder);
+}
+
+// A settlement is in force and this session has neither taken it up nor begun a search of its own.
+bool AwaitsItsSettlement(const Reader::SessionStory& story, const Beside& beside) {
+  const planner::CostRecord& so_far = beside.so_far;
+  const bool in_force =
+      story.settlement.has_value() && story.settlement->state == storage::SettlementState::kInForce;
+  const bool searched =
+      so_far.search_pairs + so_far.replication_pairs > 0 ||
+      std::any_of(story.races.begin(), story.races.end(), [&](const storage::StoredRace& race) {
+        return race.record.session == story.session.id;
+      });
+  return in_force && !searched && !story.outcome.has_value() && beside.not_kept.empty();
+}
+
+// A job that settled its workload keeps the plan over a restart of the daemon, and so its answer,
+// also where it ends before its further session has proven the plan once more.
+std::optional<Reader::SessionStory> WithItsEarlierAnswer(const Reader::SessionStory& story,
+                                                         const Beside& beside) {
+  if (!AwaitsItsSettlement(story, beside) || !IsSameJob(story.session, beside.founder)) {
+    return std::nullopt;
+  }
+  Reader::SessionStory answered = story;
+  const planner::SettlementRecord& record = story.settlement->record;
+  const bool no_winner = record.kind == SettlementKind::kNoWinner;
+  answered.outcome = storage::StoredOutcome{
+      story.session.tuning,
+      {story.session.id, no_winner ? Outcome::kNoWinner : Outcome::kSettled, record.id,
+       beside.so_far, "this job's search ended in an earlier session of it"},
+      0};
+  return answered;
 }
 
 std::string OutcomeWord(const Reader::SessionStory& story) {
@@ -215,6 +248,13 @@ std::string ReasonOf(const Reader::SessionStory& story, const Beside& beside) {
     const std::string ended = beside.ended.empty() ? "" : beside.ended + "; ";
     return ended + "what was measured last is not in this report, because " + beside.outage;
   }
+  if (story.session.tuning == 0) {
+    return "the job has described no workload, so there was nothing to search for";
+  }
+  if (AwaitsItsSettlement(story, beside)) {
+    return "the workload is settled, and this job had not built and proven the plan in its own "
+           "process when this report was made";
+  }
   return "the search had not ended when this report was made; it goes on with this job or the next "
          "of its kind";
 }
@@ -269,6 +309,9 @@ void AddCosts(const planner::CostRecord& cost, Json& job) {
 }  // namespace
 
 Json JobReport(const Reader::SessionStory& story, const Beside& beside) {
+  if (const auto answered = WithItsEarlierAnswer(story, beside)) {
+    return JobReport(*answered, beside);
+  }
   const planner::CostRecord cost = CostOf(story, beside.so_far);
   const std::vector<planner::DecisionSpec>& decisions = story.workload.spec.decisions;
   Json job;
@@ -299,9 +342,10 @@ Json JobReport(const Reader::SessionStory& story, const Beside& beside) {
 }
 
 std::string JobReportText(Reader& reader, const Reader::SessionStory& story, Beside beside) {
-  if (const planner::SettlementRecord* basis = Basis(story)) {
+  if (story.settlement.has_value()) {
     // A row that cannot be read costs the job no more than being told that it was served.
-    if (auto found = reader.Session(basis->session); found.ok()) beside.founder = *std::move(found);
+    auto found = reader.Session(story.settlement->record.session);
+    if (found.ok()) beside.founder = *std::move(found);
   }
   beside.given = GivenPairs(reader, story);
   return JobReport(story, beside)

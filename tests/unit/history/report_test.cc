@@ -2,53 +2,19 @@
 
 #include <cmath>
 
-#include "daemon/history/explain.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/memory/memory_store.h"
 #include "tests/contract/storage/samples.h"
+#include "tests/unit/history/settled_story.h"
 
 namespace blazed::history {
 namespace {
 
-namespace samples = storage::samples;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// A job that settled a streamed attention, with a loser, a duplicate and the champion.
-storage::Reader::SessionStory Settled() {
-  storage::Reader::SessionStory story;
-  story.session = samples::Session(1, 1);
-  story.key = samples::Key();
-  story.workload = samples::Workload();
-  story.graphs = {samples::Graph()};
-  story.environment = samples::Environment();
-  story.forecast = samples::Forecast();
-  story.outcome = storage::StoredOutcome{1, samples::Outcome(1, 1), 0};
-  storage::StoredSettlement settlement;
-  settlement.tuning = 1;
-  settlement.record = samples::Settlement();
-  settlement.record.id = 1;
-  story.settlement = settlement;
-  planner::PlanRecord champion = samples::Plan();
-  champion.plan = {{1, 1}};
-  champion.verdict = planner::Verdict::kChampion;
-  champion.reason = "won and won again after a rebuild";
-  planner::PlanRecord duplicate = samples::Plan(2);
-  duplicate.verdict = planner::Verdict::kDuplicate;
-  duplicate.reason = "ran the same as plan 1";
-  duplicate.has_comparison = false;
-  story.plans = {{1, 1, champion, 0}, {2, 1, samples::Plan(), 0}, {3, 1, duplicate, 0}};
-  storage::StoredRace race;
-  race.id = 1;
-  race.tuning = 1;
-  race.record = samples::Race();
-  race.pair_count = 20;
-  story.races = {race};
-  return story;
-}
 
 TEST(Report, HasEveryFieldThatOthersRead) {
   const Json job = JobReport(Settled());
@@ -411,6 +377,58 @@ TEST(Report, TellsWhatASearchThatGoesOnHasCostSoFar) {
   EXPECT_TRUE(job["forecast"]["score"].is_null()) << "a part is not scored against the whole";
 }
 
+TEST(Report, ASessionWithoutAWorkloadHadNothingToSearchFor) {
+  storage::Reader::SessionStory story;
+  story.session = samples::Session(1, 0);
+  story.session.mode = planner::Mode::kTune;
+  const Json job = JobReport(story);
+  EXPECT_EQ(job["outcome"], "undecided");
+  EXPECT_EQ(job["reason"], "the job has described no workload, so there was nothing to search for");
+}
+
+// The session that a job has behind a restart of the daemon, which had no time to prove the plan.
+storage::Reader::SessionStory CameBack() {
+  storage::Reader::SessionStory story = Settled();
+  story.session.id = 2;
+  story.outcome.reset();
+  story.forecast.reset();
+  return story;
+}
+
+TEST(Report, AJobThatCameBackAfterItSettledHasItsAnswer) {
+  Beside beside;
+  beside.founder = Settled().session;
+  const Json job = JobReport(CameBack(), beside);
+  EXPECT_EQ(job["outcome"], "settled");
+  EXPECT_EQ(job["settlement"], "in_job");
+  EXPECT_EQ(job["served"], false);
+  EXPECT_FALSE(job["plan"].empty());
+  EXPECT_FALSE(job["gain"].is_null());
+  storage::Reader::SessionStory none = CameBack();
+  none.settlement->record.kind = planner::SettlementKind::kNoWinner;
+  none.settlement->record.plan.clear();
+  EXPECT_EQ(JobReport(none, beside)["outcome"], "no_winner");
+}
+
+TEST(Report, ASettlementThatAJobDidNotTakeUpIsNoAnswerOfIts) {
+  Beside beside;
+  beside.founder = Settled().session;
+  beside.founder->process += "x";
+  const Json another = JobReport(CameBack(), beside);
+  EXPECT_EQ(another["outcome"], "undecided");
+  EXPECT_TRUE(another["plan"].empty());
+  EXPECT_THAT(another["reason"].get<std::string>(), HasSubstr("had not built and proven the plan"));
+  beside.founder = Settled().session;
+  beside.so_far.search_pairs = 3;  // it searches again, under another default
+  const Json searching = JobReport(CameBack(), beside);
+  EXPECT_EQ(searching["outcome"], "undecided");
+  EXPECT_THAT(searching["reason"].get<std::string>(), HasSubstr("the search had not ended"));
+  beside.so_far = {};
+  storage::Reader::SessionStory demoted = CameBack();
+  demoted.settlement->state = storage::SettlementState::kDemoted;
+  EXPECT_EQ(JobReport(demoted, beside)["outcome"], "undecided");
+}
+
 TEST(Report, ScoresTheForecast) {
   storage::Reader::SessionStory story = Settled();
   story.outcome->record.cost.window = std::chrono::seconds(40);
@@ -444,135 +462,7 @@ TEST(Report, SaysOffForASessionThatOnlyObserved) {
   EXPECT_THAT(JobReport(story)["reason"].get<std::string>(), HasSubstr("only observed"));
 }
 
-Evidence EvidenceOf(const storage::Reader::SessionStory& story) {
-  return {story.workload.spec, story.key, story.settlement, std::nullopt, story.plans,
-          story.races,         ""};
-}
-
-TEST(Explain, SaysWhatWonByHowMuchAndWhatItCost) {
-  Evidence evidence = EvidenceOf(Settled());
-  evidence.drift = planner::DriftTimer{1, 500, 250};
-  const auto sentences = Explain(evidence, nullptr);
-  EXPECT_THAT(sentences, Contains(HasSubstr("attention/forward=streamed saves 5.0 % of a step "
-                                            "(4.0 % to 6.0 %): 1.9 ms instead of 2 ms")));
-  EXPECT_THAT(sentences, Contains(HasSubstr("won a second time over 40 pairs")));
-  EXPECT_THAT(sentences, Contains(HasSubstr("3 candidates: ")));
-  EXPECT_THAT(sentences, Contains(HasSubstr("paid back after 1234 steps")));
-  EXPECT_THAT(sentences, Contains(HasSubstr("after 250 more steps")));
-}
-
 // What one process settled for itself is not what another one will see.
-TEST(Explain, SaysWhereAnotherProcessReplicatesAWinBeforeItAdoptsIt) {
-  Evidence evidence = EvidenceOf(Settled());
-  EXPECT_THAT(Explain(evidence, nullptr),
-              Contains(HasSubstr("the next process replicates it where its signatures differ")));
-  evidence.settlement->record.gain = {0.012, 0.006, 0.018};
-  EXPECT_THAT(Explain(evidence, nullptr),
-              Contains(HasSubstr("another one replicates it before adopting it, because the "
-                                 "luckiest of 3 plans may be 0.8 % faster in one process alone")));
-}
-
-TEST(Explain, SaysWhatLongDwellsShowed) {
-  storage::Reader::SessionStory story = Settled();
-  storage::StoredRace dwell = story.races.front();
-  dwell.id = 9;
-  dwell.record.kind = planner::RaceKind::kDwell;
-  dwell.record.reason = "the win is there in 2 blocks of long dwells";
-  story.races.push_back(dwell);
-  const Evidence evidence = EvidenceOf(story);
-  EXPECT_THAT(Explain(evidence, nullptr), Contains(dwell.record.reason));
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(HasSubstr("in its last race, a verification race")));
-}
-
-TEST(Explain, SaysWhyNotThatOne) {
-  const Evidence evidence = EvidenceOf(Settled());
-  const auto sentences = Explain(evidence, &evidence.plans[2]);
-  ASSERT_FALSE(sentences.empty());
-  EXPECT_THAT(sentences.front(), HasSubstr("duplicate, ran the same as plan 1"));
-  const auto champion = Explain(evidence, &evidence.plans[0]);
-  EXPECT_THAT(champion, Contains(HasSubstr("a verification race against default, it won after 20 "
-                                           "pairs")));
-}
-
-TEST(Explain, SaysWhatAComparisonWasJudgedBy) {
-  Evidence evidence = EvidenceOf(Settled());
-  planner::PlanRecord& record = evidence.plans[0].record;
-  record.has_comparison = true;
-  record.comparison.equivalence = planner::Equivalence::kRounding;
-  record.comparison.own_max_rel = 1e-7;
-  record.comparison.allowed_max_rel = 6e-5;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(HasSubstr("re-ordered sums explain 6e-05 of the largest")));
-  record.comparison.own_max_rel = 1e-3;
-  record.comparison.allowed_max_rel = 4e-3;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(HasSubstr("the default's own error of 0.001 allows 0.004 of the largest")));
-}
-
-TEST(Explain, SaysOfEveryNumberOfAComparisonWhatItIs) {
-  Evidence evidence = EvidenceOf(Settled());
-  planner::PlanRecord& record = evidence.plans[0].record;
-  record.has_comparison = true;
-  planner::ComparisonSummary& found = record.comparison;
-  found = {};
-  found.equivalence = planner::Equivalence::kRounding;
-  found.elements = 262144;
-  found.mismatches = 32073;
-  found.max_abs = 3.1e-7;
-  found.max_rel = 0.044;
-  found.allowed_max_rel = 6.1e-5;
-  found.worst_tensor = "grad w1";
-  const std::string counted =
-      "its probe found 32073 of 262144 numbers different in their bits, by at most 3.1e-07 in "
-      "absolute terms and 4.4 % of the number itself; ";
-  EXPECT_THAT(
-      Explain(evidence, &evidence.plans[0]),
-      Contains(counted + "nearest to its bound is what differs in grad w1, where re-ordered "
-                         "sums explain 6.1e-05 of the largest number there"));
-  found.equivalence = planner::Equivalence::kRejectedDifferent;
-  EXPECT_THAT(
-      Explain(evidence, &evidence.plans[0]),
-      Contains(counted + "beyond its bound is what differs in grad w1, where re-ordered sums "
-                         "explain 6.1e-05 of the largest number there, and less for all of "
-                         "them together"));
-  evidence.key.contract = planner::Contract::kBitwise;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(counted + "the contract bitwise allows no difference, worst in grad w1"));
-  evidence.key.contract = planner::Contract::kPrediction;
-  found.prediction_disagreements = 3;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(counted + "3 of its predictions differ, and none may"));
-}
-
-TEST(Explain, TellsARunThatFailedFromOneThatGaveNaN) {
-  Evidence evidence = EvidenceOf(Settled());
-  planner::PlanRecord& record = evidence.plans[0].record;
-  record.has_comparison = true;
-  record.comparison = {};
-  record.comparison.equivalence = planner::Equivalence::kRejectedBroken;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains("its probe failed to run, where the default's run did not"));
-  record.comparison.nan_variant = 1;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Contains(HasSubstr("found NaN or infinity")));
-}
-
-TEST(Explain, GivesAnOpenEndNoNumber) {
-  Evidence evidence = EvidenceOf(Settled());
-  evidence.races[0].record.effect = {0.02, -2.001, 2.001};
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(HasSubstr("saves 2.0 % of a step (not bounded on either side)")));
-  evidence.races[0].record.effect = {0.02, 0.01, INFINITY};
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Contains(HasSubstr("(at least 1.0 %)")));
-  evidence.settlement->record.gain = {0.05, -9, 0.06};
-  EXPECT_THAT(Explain(evidence, nullptr), Contains(HasSubstr("5.0 % of a step (at most 6.0 %)")));
-  evidence.races[0].record.effect = {-64, -64, 0.01};
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
-              Contains(HasSubstr("it is over seven times slower (at most 1.0 %)")));
-  evidence.races[0].pair_count = 0;
-  EXPECT_THAT(Explain(evidence, &evidence.plans[0]), Not(Contains(HasSubstr("it saves"))));
-}
-
 TEST(Report, ADriftCheckHasNoAlpha) {
   storage::Reader::SessionStory story = Settled();
   EXPECT_DOUBLE_EQ(JobReport(story)["race_list"][0]["alpha"].get<double>(), 0.0125);
@@ -580,30 +470,6 @@ TEST(Report, ADriftCheckHasNoAlpha) {
   EXPECT_EQ(JobReport(story)["race_list"][0]["timed_steps"], 8);
   story.races[0].record.alpha = 0;
   EXPECT_TRUE(JobReport(story)["race_list"][0]["alpha"].is_null());
-}
-
-TEST(Explain, SaysSoWhereNothingIsSettledOrItWasDemoted) {
-  Evidence evidence = EvidenceOf(Settled());
-  evidence.settlement->state = storage::SettlementState::kDemoted;
-  evidence.settlement->state_reason = "a service probe failed";
-  EXPECT_THAT(Explain(evidence, nullptr),
-              Contains(HasSubstr("demoted and is not used: a service probe failed")));
-  evidence.settlement.reset();
-  evidence.plans.clear();
-  EXPECT_THAT(Explain(evidence, nullptr),
-              ElementsAre(HasSubstr("nothing is settled"), "no candidate was named yet"));
-  evidence.last_end = "the budget ended before the search did";
-  EXPECT_THAT(
-      Explain(evidence, nullptr),
-      Contains("the latest search ended undecided: the budget ended before the search did"));
-}
-
-TEST(Explain, PutsTheChampionFirst) {
-  std::vector<storage::StoredPlan> plans = Settled().plans;
-  std::reverse(plans.begin(), plans.end());
-  SortForPeople(plans);
-  EXPECT_EQ(plans.front().record.verdict, planner::Verdict::kChampion);
-  EXPECT_EQ(plans.back().record.verdict, planner::Verdict::kDuplicate);
 }
 
 }  // namespace
