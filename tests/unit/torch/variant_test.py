@@ -2,6 +2,7 @@ import unittest
 
 import support
 import torch
+from torch._inductor import config
 
 import blazed.torch
 
@@ -148,6 +149,29 @@ class Captured(unittest.TestCase):
         finally:
             self.graph.current = kept
         return caught[0]
+
+
+class Constants(unittest.TestCase):
+    def test_a_constant_of_a_graph_leaves_no_address_in_the_signature(self):
+        """The compiler writes where each one lies into a comment; a plan that is built again would be another."""
+        class Weighed(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = support.model(batch_norm=False)
+
+            def forward(self, x):
+                return self.inner(x * torch.tensor([float(n) for n in range(16)]))
+
+        with support.scripted(lambda session: 0), config.patch(fx_graph_cache=False):
+            module = Weighed()
+            torch.compile(module, backend=blazed.torch.backend, dynamic=False)(torch.randn(8, 16)).sum().backward()
+            (graph,) = blazed.torch.current_job().graphs
+            forward = graph.default.directions["forward"]
+            self.assertIn("_tensor_constant", forward.default.call.source_code)
+            again = graph.program(Way(padded=True)).directions["forward"]
+        self.assertIsNot(again.default.call, forward.default.call)
+        self.assertNotEqual(again.default.call.source_code, forward.default.call.source_code)
+        self.assertEqual(again.default.signature, forward.default.signature)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ is all a training script needs. The first steps run as `torch.compile` would run
 the daemon of this machine tries other plans on real steps, checks that each computes the same
 numbers, and keeps what is faster. Without a daemon nothing changes.
 """
-import copy
 import os
 from typing import Any, Callable, Optional, Sequence
 
@@ -15,6 +14,7 @@ from ..options import Options
 from .graph import Graph
 from .job import Job
 from .train_step import TrainStep
+from .variant import copy_of
 
 __all__ = ["backend", "configure", "current_job", "train_step"]
 
@@ -114,7 +114,7 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
     from torch._guards import TracingContext
 
     here = current_job()
-    graph = Graph(here.next_number(), copy.deepcopy(module), inputs, TracingContext.try_get())
+    graph = Graph(here.next_number(), copy_of(module), inputs, TracingContext.try_get())
     here.add(graph)
 
     def run(*args: Any) -> Any:

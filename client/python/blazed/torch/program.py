@@ -5,13 +5,12 @@ may keep different tensors between forward and backward, so a step runs one of t
 """
 
 import contextlib
-import copy
 import dataclasses
 import functools
 from typing import Any, Callable, Dict, Sequence
 
 from .direction import BACKWARD, FORWARD, Direction
-from .variant import Source
+from .variant import Source, copy_of
 
 Settings = Dict[str, Any]  # of torch._inductor.config
 
@@ -69,7 +68,7 @@ def compiled(way: Way, module: Any, inputs: Sequence[Any], mode: Any = None) -> 
                                                    force_non_lazy_backward_lowering=True))
         if mode is not None:
             stack.enter_context(_afresh(mode))
-        call = compile_fx(copy.deepcopy(module), inputs, inner_compile=functools.partial(_inner, directions),
+        call = compile_fx(copy_of(module), inputs, inner_compile=functools.partial(_inner, directions),
                           config_patches=way.settings() or None)
     if way.graphs:
         return Program(_copied(call), directions, GRAPHS)
@@ -80,7 +79,7 @@ def _inner(directions: Dict[str, Direction], module: Any, inputs: Sequence[Any],
     from torch._guards import TracingContext
     from torch._inductor.compile_fx import compile_fx_inner
 
-    source = Source(copy.deepcopy(module), list(inputs), dict(arguments), compile_fx_inner,
+    source = Source(copy_of(module), list(inputs), dict(arguments), compile_fx_inner,
                     TracingContext.try_get())
     name = BACKWARD if arguments.get("is_backward") else FORWARD
     direction = directions[name] = Direction(name, source)

@@ -93,7 +93,7 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
         stack.enter_context(config.patch(settings))
         stack.enter_context(torch.compiler.config.patch(cache_key_tag=recipe.tag()))
         stack.enter_context(V.set_choices_handler(handler))
-        module = copy.deepcopy(source.module)
+        module = copy_of(source.module)
         materialise.mark(module, recipe.written)
         compiled = source.compile(module, source.inputs, **arguments)
     return compiled, handler
@@ -110,6 +110,14 @@ def entered(context: Any) -> Any:
         return
     with tracing(context), TracingContext.report_output_strides():
         yield
+
+
+def copy_of(module: Any) -> Any:
+    """A graph of its own. Constants of a graph are real, and are none to the fake mode that a compile may be in."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    with unset_fake_temporarily():
+        return copy.deepcopy(module)
 
 
 def _own_boxes(arguments: Dict[str, Any]) -> Dict[str, Any]:
@@ -137,7 +145,7 @@ def _look_at_convention(variant: Variant, default: Variant) -> None:
 
 
 # What generated code holds that differs between two compiles of the same kernels: comments on lines
-# of their own, and the files that it was written to or includes.
+# of their own, where a constant lies in memory, and the files that it was written to or includes.
 _PASSING = re.compile(r"""^[ \t]*(?:\#(?!pragma|include|define)|//)[^\n]*$
                       |'[^'\n]*/[^'\n]*\.(?:py|cpp|h|so)'
                       |"[^"\n]*/[^"\n]*\.(?:py|cpp|h|so)\"""", re.MULTILINE | re.VERBOSE)
@@ -150,3 +158,4 @@ def signature_of(compiled: Any, module: Any) -> bytes:
     if not isinstance(code, str):
         return identity.digest("no kernel", module.code)
     return identity.digest(" ".join(_PASSING.sub("", code).split()))
+                      |^\w+[ ]=[ ]None[ ]+\#[^\n]*$
