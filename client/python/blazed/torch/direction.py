@@ -5,7 +5,7 @@ same capture. Which one runs is set between steps and holds until the next step,
 backward and every recompute alike, so that what a step cost is what one plan costs.
 """
 
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence, Set
 
 from . import fx_nodes
 from .recipe import Recipe
@@ -24,6 +24,7 @@ class Direction:
         self.default = compile_default(source)
         self.current = self.default
         self.ran: Variant = self.default  # of the latest call
+        self._skipped: Set[int] = set()  # variants by identity, whose CUDA graph the compiler did not run
         self.variants: Dict[Recipe, Variant] = {Recipe(): self.default}
         self._node_classes: Dict[str, bytes] = {}
 
@@ -31,11 +32,23 @@ class Direction:
         """A plain function: the framework wraps it and copies its attributes."""
 
         def call(args: List[Any]) -> Sequence[Any]:
-            self.ran = self.current
-            return self.current.call(args)
+            ran = self.ran = self.current
+            return self._through_a_graph(ran, args) if ran.recorded else ran.call(args)
 
         call._boxed_call = True  # type: ignore[attr-defined]  # the list handed over is emptied
         return call
+
+    def ran_recorded(self) -> bool:
+        """Whether the latest call went through a CUDA graph, or on its way to one: a recording is made in early calls."""
+        return self.ran.recorded and id(self.ran) not in self._skipped
+
+    def _through_a_graph(self, variant: Variant, args: List[Any]) -> Sequence[Any]:
+        before = _skips()
+        try:
+            return variant.call(args)
+        finally:
+            if _skips() != before:  # it says so once, and goes on without one
+                self._skipped.add(id(variant))
 
     def node_classes(self) -> Dict[str, bytes]:
         """Of the captured graph, by the names of its nodes."""
@@ -54,3 +67,11 @@ class Direction:
         """Forgets variants that no plan names any more; never the default."""
         kept = {id(v) for v in (self.default, self.current, *wanted)}
         self.variants = {recipe: v for recipe, v in self.variants.items() if id(v) in kept}
+        self._skipped &= kept
+
+
+def _skips() -> int:
+    """How often the compiler's CUDA graphs gave up in this process."""
+    from torch._dynamo.utils import counters
+
+    return int(counters["inductor"]["cudagraph_skips"])

@@ -1,5 +1,7 @@
 """Whether a compile did what a recipe asked: read from its table, never taken on trust."""
 
+from typing import Any, Sequence
+
 from .fusion_table import TEMPLATE, FusionTable
 from .recipe import Recipe
 
@@ -23,6 +25,14 @@ def look(table: FusionTable, recipe: Recipe) -> None:
         if len(kernels.get(_found(named, anchor), ())) > 1:
             raise Refused(f"the compiler merged {anchor} with others although the plan keeps it alone")
     _look_at_products(table, recipe)
+
+
+def look_at_recordings(variants: Sequence[Any]) -> None:
+    """Raises Refused where CUDA graphs were asked for, and the compiler runs none of these through one."""
+    if any(variant.recorded for variant in variants):
+        return
+    reasons = dict.fromkeys(variant.why_not_recorded for variant in variants if variant.why_not_recorded)
+    raise Refused("the compiler runs this graph without a CUDA graph: " + ("; ".join(reasons) or "it does not say why"))
 
 
 def _look_at_products(table: FusionTable, recipe: Recipe) -> None:

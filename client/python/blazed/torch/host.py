@@ -155,10 +155,13 @@ class TorchHost:
         """Peak memory of a step under a plan that was just built, and its signature. `held`: by recordings before."""
         try:
             needed = self._needed(built, _RUNS_TO_RECORD if built.launch == launch.GRAPHS else 1)
+            built.look_at_recordings()
             return needed + max(0, self._meter.held() - held), built.signature()
         except Exception as error:
             if built.whole_step is not None:
                 built.whole_step.release()
+            if isinstance(error, Refused):
+                raise base.BuildFailed(str(error)) from None
             raise base.BuildFailed(_sentence("its first run", error), memory=_is_memory(error)) from error
 
     def _needed(self, built: plan.Built, warm_runs: int = 0) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from . import identity, launch, space
 from .direction import Direction
 from .graph import Graph
+from .honoured import Refused
 from .program import EAGER, Program, Way
 from .recipe import Recipe
 from .variant import Variant
@@ -30,12 +31,20 @@ class Built:
         for direction, variant in self.variants:
             direction.current = variant
 
+    def look_at_recordings(self) -> None:
+        """After some runs: raises Refused where CUDA graphs were asked for and none of the compiled graphs went through
+        one."""
+        ran = [d.ran_recorded() for _, program in self.programs for d in program.directions.values()]
+        if self.launch == launch.GRAPHS and ran and not any(ran):
+            raise Refused("the compiler gave up its CUDA graphs when they first ran")
+
     def signature(self) -> bytes:
         """Of what ran in the latest call of each direction, not of what was asked."""
         parts: List[object] = []
         for index, (_, program) in enumerate(self.programs):
             parts += [index, program.launched]
-            parts += [d.ran.signature for _, d in sorted(program.directions.items())]
+            for _, direction in sorted(program.directions.items()):
+                parts += [direction.ran.signature, *[launch.GRAPHS] * direction.ran_recorded()]
         if self.whole_step is not None and self.whole_step.replayed:
             parts.append(launch.WHOLE_STEP)
         return identity.digest("plan", *parts)

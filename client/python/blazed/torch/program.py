@@ -9,12 +9,13 @@ import dataclasses
 import functools
 from typing import Any, Callable, Dict, Sequence
 
+from . import honoured
 from .direction import BACKWARD, FORWARD, Direction
 from .variant import Source, copy_of
 
 Settings = Dict[str, Any]  # of torch._inductor.config
 
-EAGER, GRAPHS = "eager", "graphs"  # of Program.launched
+EAGER = "eager"  # of Program.launched
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +57,8 @@ def eager(module: Any) -> Program:
 
 def compiled(way: Way, module: Any, inputs: Sequence[Any], mode: Any = None) -> Program:
     """Compiles a copy of `module` that way. `mode`: of the capture's fake tensors, for a compile that comes later; the
-    capture itself gives none. Raises what the compiler raises."""
+    capture itself gives none. Raises what the compiler raises, and Refused where it records no CUDA graph that the way
+    asks for."""
     import torch._functorch.config as functorch_config
     from torch._inductor.compile_fx import compile_fx
 
@@ -71,7 +73,8 @@ def compiled(way: Way, module: Any, inputs: Sequence[Any], mode: Any = None) -> 
         call = compile_fx(copy_of(module), inputs, inner_compile=functools.partial(_inner, directions),
                           config_patches=way.settings() or None)
     if way.graphs:
-        return Program(_copied(call), directions, GRAPHS)
+        honoured.look_at_recordings([direction.default for direction in directions.values()])
+        return Program(_copied(call), directions)
     return Program(call, directions)
 
 

@@ -28,17 +28,30 @@ class Variant:
     build_ns: int
     strides: Tuple[Any, ...]
     mutated: Tuple[int, ...]
+    recorded: bool = False  # the compiler runs it through a CUDA graph of its own, as far as it says when it has compiled
+    why_not_recorded: str = ""  # where that was asked for
 
 
 @dataclasses.dataclass
 class Source:
-    """What the compiler was given for one direction, untouched. Lives as long as its graph."""
+    """What the compiler was given for one direction, untouched. Lives as long as its graph. `boxes`: those of the
+    arguments that the compiler writes to, as they were: they are shared by both directions, and one that turns its CUDA
+    graph off must not turn it off for what is compiled later."""
 
     module: Any
     inputs: Sequence[Any]
     arguments: Dict[str, Any]
     compile: Callable[..., Any]  # the compiler's inner entry
     context: Any  # the tracing context of the first compile, which later ones enter again
+    boxes: Dict[str, Any] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.boxes = self.own_boxes(self.arguments)
+
+    @staticmethod
+    def own_boxes(given: Dict[str, Any]) -> Dict[str, Any]:
+        return {name: copy.copy(given[name]) for name in ("cudagraphs", "boxed_forward_device_index")
+                if given.get(name) is not None}
 
 
 def compile_default(source: Source) -> Variant:
@@ -55,34 +68,34 @@ def compile_variant(source: Source, recipe: Recipe, default: Variant) -> Variant
 
 def _compile(source: Source, recipe: Recipe, check: Optional[Variant]) -> Variant:
     began = time.monotonic_ns()
-    compiled, handler = _run(source, recipe, first=check is None)
+    arguments = source.arguments if check is None else {**source.arguments, **source.own_boxes(source.boxes)}
+    compiled, handler = _run(source, recipe, arguments, first=check is None)
     key = _cache_key(compiled)
     table = handler.table()
     if table is None and key:
         table = tables_on_disk.read(key)
         if table is None:
-            compiled, handler = _run(source, recipe, first=check is None, cached=False)
+            compiled, handler = _run(source, recipe, arguments, first=check is None, cached=False)
             table = handler.table()
     if table is not None:
         honoured.look(table, recipe)
         if key:
             tables_on_disk.write(key, table)
     variant = Variant(recipe, compiled, signature_of(compiled, source.module), table, time.monotonic_ns() - began,
-                      _strides(compiled), tuple(sorted(getattr(compiled, "mutated_input_idxs", ()))))
+                      _strides(compiled), tuple(sorted(getattr(compiled, "mutated_input_idxs", ()))),
+                      *_recorded(compiled, arguments))
     if check is not None:
         _look_at_convention(variant, check)
     return variant
 
 
-def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tuple[Any, FusionHandler]:
+def _run(source: Source, recipe: Recipe, arguments: Dict[str, Any], first: bool,
+         cached: bool = True) -> Tuple[Any, FusionHandler]:
     import torch
     from torch._inductor import config
     from torch._inductor.virtualized import V
 
     handler = FusionHandler(V.choices, recipe)
-    arguments = dict(source.arguments)
-    if not first:
-        arguments.update(_own_boxes(arguments))
     settings = dict(recipe.settings)
     if not cached:
         # Of this cache alone: force_disable_caches is written into the generated code as well.
@@ -99,6 +112,14 @@ def _run(source: Source, recipe: Recipe, first: bool, cached: bool = True) -> Tu
     return compiled, handler
 
 
+def copy_of(module: Any) -> Any:
+    """A graph of its own. Constants of a graph are real, and are none to the fake mode that a compile may be in."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    with unset_fake_temporarily():
+        return copy.deepcopy(module)
+
+
 @contextlib.contextmanager
 def entered(context: Any) -> Any:
     """The first compile's tracing context, with a stride report of its own: the compiler asserts
@@ -112,19 +133,14 @@ def entered(context: Any) -> Any:
         yield
 
 
-def copy_of(module: Any) -> Any:
-    """A graph of its own. Constants of a graph are real, and are none to the fake mode that a compile may be in."""
-    from torch._subclasses.fake_tensor import unset_fake_temporarily
-
-    with unset_fake_temporarily():
-        return copy.deepcopy(module)
-
-
-def _own_boxes(arguments: Dict[str, Any]) -> Dict[str, Any]:
-    """Private copies of the boxes that forward and backward share: a variant that turns graphs off
-    must not turn them off for the default."""
-    return {name: copy.copy(arguments[name]) for name in ("cudagraphs", "boxed_forward_device_index")
-            if arguments.get(name) is not None}
+def _recorded(compiled: Any, arguments: Dict[str, Any]) -> Tuple[bool, str]:
+    """Read back: the compiler turns the box off where it gives up the CUDA graph that it was asked for."""
+    known = getattr(compiled, "cudagraph_info", None)
+    if known is not None and arguments.get("cudagraphs"):
+        return True, ""
+    reasons = [getattr(compiled, "disabled_cudagraphs_reason", None), *getattr(known, "cudagraph_fail_reasons", ())]
+    lines = [line.strip(" :") for reason in reasons if reason for line in str(reason).splitlines()[:1]]
+    return False, "; ".join(lines)[:160]
 
 
 def _cache_key(compiled: Any) -> str:
@@ -147,6 +163,7 @@ def _look_at_convention(variant: Variant, default: Variant) -> None:
 # What generated code holds that differs between two compiles of the same kernels: comments on lines
 # of their own, where a constant lies in memory, and the files that it was written to or includes.
 _PASSING = re.compile(r"""^[ \t]*(?:\#(?!pragma|include|define)|//)[^\n]*$
+                      |^\w+[ ]=[ ]None[ ]+\#[^\n]*$
                       |'[^'\n]*/[^'\n]*\.(?:py|cpp|h|so)'
                       |"[^"\n]*/[^"\n]*\.(?:py|cpp|h|so)\"""", re.MULTILINE | re.VERBOSE)
 
@@ -158,4 +175,3 @@ def signature_of(compiled: Any, module: Any) -> bytes:
     if not isinstance(code, str):
         return identity.digest("no kernel", module.code)
     return identity.digest(" ".join(_PASSING.sub("", code).split()))
-                      |^\w+[ ]=[ ]None[ ]+\#[^\n]*$
