@@ -94,8 +94,9 @@ def offer(right, wrong):
         made = built(graphs, decisions, choices)  # run operation by operation, whatever the option
         name = [decisions[number].options[option] for number, option in choices][0]
         if name in wrong:
-            made.programs = tuple((graph, program.Program(wrong[name](eager.call), {}, name))
-                                  for graph, eager in made.programs)
+            # Not the program's own call, which puts the autocast of the capture in place of any around it.
+            made.programs = tuple((graph, program.Program(wrong[name](graph.module.forward), {}, name))
+                                  for graph, _ in made.programs)
         return made
 
     plan.build = build

@@ -3,6 +3,7 @@
 from typing import Any, Dict, FrozenSet, List, Sequence
 
 from . import fake_inputs, fx_nodes, identity
+from .autocast import Autocast
 from .program import Program, Way, compiled, eager
 
 
@@ -17,6 +18,7 @@ class Graph:
         self.number = number
         self.module = module
         self.default = compiled(Way(), module, inputs)
+        self._autocast = Autocast()
         self._capture = fake_inputs.Capture(inputs, context)
         self.current = self.default
         self.programs: Dict[Way, Program] = {Way(): self.default}
@@ -28,9 +30,14 @@ class Graph:
         way = way.plain()
         found = self.programs.get(way)
         if found is None:
-            found = eager(self.module) if way.eager else compiled(way, self.module, self._capture.inputs, self._capture.mode)
-            self.programs[way] = found
+            found = self.programs[way] = self._made(way)
         return found
+
+    def _made(self, way: Way) -> Program:
+        if way.eager:
+            return eager(self.module, self._autocast)
+        with self._autocast.entered():
+            return compiled(way, self.module, self._capture.inputs, self._capture.mode)
 
     def keep_only(self, wanted: Sequence[Program]) -> None:
         """Forgets programs that no plan names any more; never the default."""

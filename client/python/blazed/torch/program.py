@@ -10,6 +10,7 @@ import functools
 from typing import Any, Callable, Dict, Sequence
 
 from . import honoured
+from .autocast import Autocast
 from .direction import BACKWARD, FORWARD, Direction
 from .variant import Source, copy_of
 
@@ -50,9 +51,14 @@ class Program:
         self.launched = launched
 
 
-def eager(module: Any) -> Program:
-    """The captured operations one by one. `module` is not changed."""
-    return Program(module.forward, {}, EAGER)
+def eager(module: Any, autocast: Autocast) -> Program:
+    """The captured operations one by one, under the autocast of the capture. `module` is not changed."""
+
+    def call(*inputs: Any) -> Any:
+        with autocast.entered():
+            return module.forward(*inputs)
+
+    return Program(call, {}, EAGER)
 
 
 def compiled(way: Way, module: Any, inputs: Sequence[Any], mode: Any = None) -> Program:

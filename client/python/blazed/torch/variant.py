@@ -12,7 +12,7 @@ import re
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from . import honoured, identity, materialise, tables_on_disk
+from . import autocast, honoured, identity, materialise, tables_on_disk
 from .choices import FusionHandler
 from .fusion_table import FusionTable
 from .honoured import Refused
@@ -103,6 +103,7 @@ def _run(source: Source, recipe: Recipe, arguments: Dict[str, Any], first: bool,
     with contextlib.ExitStack() as stack:
         if not (first and cached):
             stack.enter_context(entered(source.context))
+            stack.enter_context(autocast.off())
         stack.enter_context(config.patch(settings))
         stack.enter_context(torch.compiler.config.patch(cache_key_tag=recipe.tag()))
         stack.enter_context(V.set_choices_handler(handler))
