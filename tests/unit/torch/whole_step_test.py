@@ -236,6 +236,28 @@ class Probed(unittest.TestCase):
             self.assertGreater(count(step, lambda: step(rate=0.101)), 0)
         self.assertLessEqual(sum(count(lambda: step(seldom=0.02), lambda: step(seldom=0.02)) > 0 for _ in range(30)), 1)
 
+    def test_a_replay_that_rounds_otherwise_is_the_same_step_unless_bits_are_asked_for(self):
+        """As where atomics end in one order in the step's memory and in another one in the recording's."""
+        model = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(4)))
+        state = StepState(reach.of(lambda: model))
+        mute, weight = model[2].bias, model[1].weight
+
+        def step(rate=0.1, off=0.0, stale=None):
+            with torch.no_grad():
+                mute.add_(rate * torch.sin(1e8 * (weight.sum(1) + off)))
+                for p in model.parameters():
+                    if p is not mute and p is not stale:
+                        p -= rate * p.sin() * (1 + off)
+            return model[0].weight.sum()
+
+        def count(replay, exact):
+            return step_probe.differing(state, Snapshot(state), step, replay, exact)
+
+        self.assertEqual(count(lambda: step(off=1e-7), exact=False), 0)
+        self.assertGreater(count(lambda: step(off=1e-7), exact=True), 0)
+        for wrong in (lambda: step(rate=0.101), lambda: step(off=1e-3), lambda: step(stale=model[3].bias)):
+            self.assertGreater(count(wrong, exact=False), 0)
+
     def test_distances(self):
         inf, nan = float("inf"), float("nan")
         for a, b, apart in (([1.0, inf, nan], [1.0, inf, nan], 0.0), ([1.0, nan], [1.0, 2.0], inf),

@@ -5,17 +5,20 @@ inside it lowers. So several in a row are run as they are, again and again, to k
 chance, and then replayed, each time from the same state; results, state, gradients, random state and values of Python
 are compared.
 
-A step that comes to the same bits each time has to be replayed to the same bits. One that does not, since sums by
-atomics end in another order each time, is judged by how far its runs lie apart, in rms and as a share of how far the
-tensor moved: by the tensor's own runs, or by what is usual among its tensors, up to a sixteenth of what the step moves.
+A step that comes to the same bits each time has to be replayed to the same bits under a contract that asks for them.
+Else it is judged by how far runs lie apart, in rms and as a share of how far the tensor moved: the step's own runs, of
+the tensor itself or what is usual among its tensors, up to a sixteenth of what the step moves. Sums by atomics end in
+another order each time, or only where they lie in other memory or other work comes before them; so half of the runs
+happen elsewhere, and where a replay still stands out, one run begins from parameters that are off in their last bit.
 Which tensors chance touches differs from run to run, and now and then one is touched as never before. A replay that is
 another step lies apart every time, so that what seems to differ is replayed again, and the step run again beside it.
 
 Some tensors say nothing: the bias of an attention's keys has no gradient but rounding, from which Adam makes whole
 steps. A step most of whose tensors are such is refused.
 """
+import contextlib
 import math
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, ContextManager, List, Tuple
 
 from ..log import logger
 from . import host_values
@@ -83,18 +86,28 @@ class _Comparison:
         return found or (list(range(len(self.own))) if 2 * mute > len(self.own) else [])
 
 
-def differing(state: StepState, snapshot: Snapshot, run: Callable[[], Any], replay: Callable[[], Any]) -> int:
+def differing(state: StepState, snapshot: Snapshot, run: Callable[[], Any], replay: Callable[[], Any],
+              exact: bool = True, elsewhere: Callable[[], ContextManager[Any]] = contextlib.nullcontext) -> int:
     """How many tensors lie further from the step's own than its runs do from one another, and values that are others.
-    The state is put back. Raises what `run` and `replay` raise."""
+    `exact`: a step that repeats its bits has to be replayed to them; `elsewhere`: a context in which the step finds
+    other memory. The state is put back. Raises what `run` and `replay` raise."""
+    def ran_again(there: bool = False, before: Callable[[], None] = lambda: None) -> bool:
+        before()
+        with elsewhere() if there else contextlib.nullcontext():
+            alike = compared.ran(Outcome(state, run, kept=False))
+        snapshot.restore()
+        return alike
+
     try:
         compared = _Comparison(Outcome(state, run, kept=True), snapshot)
         snapshot.restore()
-        for _ in range(_MORE_RUNS):
-            if not _ran_again(compared, state, snapshot, run):
-                return 1  # the step itself leaves other things from run to run
+        if not all(ran_again(there=number % 2 == 0) for number in range(_MORE_RUNS)):
+            return 1  # the step itself leaves other things from run to run
         beyond: List[int] = []
         for replays in range(_REPLAYS):
-            if replays > 0 and not _ran_again(compared, state, snapshot, run):
+            if replays > 0 and not ran_again(there=True):
+                return 1
+            if replays == 1 and not exact and not ran_again(before=lambda: _jolt(state)):
                 return 1
             replayed = Outcome(state, replay, kept=False)
             others = host_values.differences(compared.first.plain, replayed.plain)
@@ -112,10 +125,16 @@ def differing(state: StepState, snapshot: Snapshot, run: Callable[[], Any], repl
         snapshot.restore()
 
 
-def _ran_again(compared: _Comparison, state: StepState, snapshot: Snapshot, run: Callable[[], Any]) -> bool:
-    alike = compared.ran(Outcome(state, run, kept=False))
-    snapshot.restore()
-    return alike
+def _jolt(state: StepState) -> None:
+    """Moves each number of the parameters by its last bit. Narrower types stay: there a bit is a step of training."""
+    import torch
+
+    with torch.no_grad():
+        for parameter in state.trained():
+            if parameter.is_floating_point() and parameter.element_size() >= 4:
+                signs = torch.arange(parameter.numel(), device=parameter.device).mul_(0x9E3779B1).bitwise_right_shift_(16)
+                off = (signs.bitwise_and_(1) * 2 - 1).to(parameter.dtype).mul_(torch.finfo(parameter.dtype).eps)
+                parameter.addcmul_(parameter, off.view(parameter.shape))
 
 
 def _tell(state: StepState, compared: _Comparison, beyond: List[int]) -> None:

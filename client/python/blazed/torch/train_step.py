@@ -9,6 +9,7 @@ to work on. Which way the step is launched is decided like everything else of it
 import functools
 from typing import Any, Callable, Optional, Sequence
 
+from ..enums import Contract
 from . import hidden, identity, reach
 from .recorder import Recorder
 from .static_values import detached, form_of, tensors_in
@@ -86,7 +87,8 @@ class TrainStep:
 
     def new_whole_step(self) -> WholeStep:
         """Of a plan that asks for one; to be recorded under it."""
-        return WholeStep(self.function, self._reached, self.recorder, self._job().quiet)
+        job = self._job()
+        return WholeStep(self.function, self._reached, self.recorder, job.quiet, job.options.contract == Contract.BITWISE)
 
     def fingerprint(self) -> bytes:
         """16 bytes: of a step none of whose graphs was captured, equal in every process."""

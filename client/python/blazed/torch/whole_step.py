@@ -22,11 +22,13 @@ _COPIES = 3  # of the state, that a probe needs room for
 
 
 class WholeStep:
-    """`look`: says anew what the step reaches. `quiet`: a context in which runs of the step are none of the job's steps. Thread: the one that trains."""
+    """`look`: says anew what the step reaches. `quiet`: a context in which runs of the step are none of the job's steps.
+    `exact`: the job asks for equal bits. Thread: the one that trains."""
 
     def __init__(self, function: Callable[..., Any], look: Callable[[], StepState], recorder: Recorder,
-                 quiet: Callable[[], ContextManager[None]]) -> None:
+                 quiet: Callable[[], ContextManager[None]], exact: bool) -> None:
         self.function = function
+        self._exact = exact
         self.state = look()
         self.given_up = ""  # one sentence, where it is not recorded any more
         self._look = look
@@ -178,7 +180,7 @@ class WholeStep:
         kept = snapshot.Snapshot(self.state)
         with self._quiet(), kept.versions_kept():
             return step_probe.differing(self.state, kept, lambda: self._as_it_is(args, kwargs),
-                                        lambda: self._replayed(args, kwargs))
+                                        lambda: self._replayed(args, kwargs), self._exact, self._recorder.aside)
 
     def _as_it_is(self, args: Tuple[Any, ...], kwargs: Any) -> Any:
         # On the copies: a step may write to its arguments.
