@@ -5,7 +5,7 @@ same capture. Which one runs is set between steps and holds until the next step,
 backward and every recompute alike, so that what a step cost is what one plan costs.
 """
 
-from typing import Any, Callable, Dict, List, Sequence, Set
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from . import fx_nodes
 from .recipe import Recipe
@@ -23,7 +23,7 @@ class Direction:
         self.source = source
         self.default = compile_default(source)
         self.current = self.default
-        self.ran: Variant = self.default  # of the latest call
+        self.ran: Optional[Variant] = None  # of the latest call
         self._skipped: Set[int] = set()  # variants by identity, whose CUDA graph the compiler did not run
         self.variants: Dict[Recipe, Variant] = {Recipe(): self.default}
         self._node_classes: Dict[str, bytes] = {}
@@ -40,7 +40,7 @@ class Direction:
 
     def ran_recorded(self) -> bool:
         """Whether the latest call went through a CUDA graph, or on its way to one: a recording is made in early calls."""
-        return self.ran.recorded and id(self.ran) not in self._skipped
+        return self.ran is not None and self.ran.recorded and id(self.ran) not in self._skipped
 
     def _through_a_graph(self, variant: Variant, args: List[Any]) -> Sequence[Any]:
         before = _skips()

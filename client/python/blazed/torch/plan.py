@@ -44,7 +44,8 @@ class Built:
         for index, (_, program) in enumerate(self.programs):
             parts += [index, program.launched]
             for _, direction in sorted(program.directions.items()):
-                parts += [direction.ran.signature, *[launch.GRAPHS] * direction.ran_recorded()]
+                ran = direction.ran or direction.default
+                parts += [ran.signature, *[launch.GRAPHS] * direction.ran_recorded()]
         if self.whole_step is not None and self.whole_step.replayed:
             parts.append(launch.WHOLE_STEP)
         return identity.digest("plan", *parts)

@@ -9,6 +9,7 @@ from ..enums import Contract
 from ..modes import Mode
 from ..options import Options
 from . import ranks, surroundings
+from .direction import BACKWARD
 from .graph import Graph
 
 _COLLECTIVES = ("_c10d_functional", "c10d")
@@ -23,8 +24,10 @@ def why_not(graphs: Sequence[Graph]) -> str:
     """Why these graphs are not tuned; empty where they are."""
     import torch
 
-    if torch._dynamo.compiled_autograd.compiled_autograd_enabled:
-        return "compiled autograd captures the backward pass anew, which blazed does not follow"
+    backward = [d for graph in graphs for d in [graph.default.directions.get(BACKWARD)] if d is not None]
+    if torch._dynamo.compiled_autograd.compiled_autograd_enabled or (backward and all(d.ran is None for d in backward)):
+        return ("the backward pass does not run as it was captured with the forward pass; compiled autograd captures it "
+                "anew, which blazed does not follow")
     for graph in graphs:
         if _has_symbols(graph):
             return "a graph has symbolic shapes; torch.compile(..., dynamic=False) makes them fixed"
