@@ -1,9 +1,9 @@
 """A training job for tests: its graph can run in other ways, some of them wrong, and the daemon's report of them is
 printed as one line of JSON.
 
-    numbers_job.py STEPS bf16|f32|scalar [--device cuda]      at most STEPS steps; ends earlier once each way has a verdict
+    numbers_job.py STEPS bf16|f32|faults|scalar [--device cuda]      at most STEPS steps; ends earlier once each way has a verdict
 
-`scalar`: the whole step is offered as one launch; inside it moves a learning rate that no look at the script's values sees.
+`faults`: in f32, of ways that no rounding excuses. `scalar`: the whole step is offered as one launch; inside it moves a learning rate that no look at the script's values sees.
 """
 import argparse
 import contextlib
@@ -74,6 +74,10 @@ def is_square_weight(value):
     return value.requires_grad and value.dim() == 2 and value.shape[0] == value.shape[1]
 
 
+def fails(call):
+    raise RuntimeError("the compiler is out of its depth")
+
+
 # Each takes the graph run operation by operation and gives a way that is wrong.
 WRONG = {
     "scaled": lambda call: on_outputs(call, lambda y: 1.1 * y),
@@ -82,6 +86,11 @@ WRONG = {
     "swapped operand": lambda call: on_inputs(call, lambda v: v.t() if is_square_weight(v) else v),
     "another batch": lambda call: on_inputs(call, lambda v: v if v.requires_grad else v.roll(1, 0)),
     "stale buffer": Stale,
+}
+FAULTS = {
+    **{name: WRONG[name] for name in ("scaled", "nan", "stale buffer")},
+    "other strides": lambda call: on_outputs(call, lambda y: y.t().contiguous().t()),
+    "fails to build": fails,
 }
 WRONG_ON_A_GPU = {**WRONG, "race": racing}
 
@@ -158,21 +167,21 @@ class StaleScalar(Job):
 def told(job):
     """What the daemon found of each way."""
     report = job.session.report() if job.session is not None else None
-    judged = [p for p in (report or {}).get("plans", ()) if p.get("equivalence")]
+    judged = [p for p in (report or {}).get("plans", ()) if p.get("equivalence") or p["verdict"] == "build_failed"]
     return {" ".join(p["plan"]): p for p in judged if p["plan"]}, report
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("steps", type=int)
-    parser.add_argument("arithmetic", choices=("bf16", "f32", "scalar"))
+    parser.add_argument("arithmetic", choices=("bf16", "f32", "faults", "scalar"))
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--wrong-alone", action="store_true", help="no right way beside the default")
     parser.add_argument("--go-on", action="store_true", help="run all steps")
     arguments = parser.parse_args()
     device, half, scalar = arguments.device, arguments.arithmetic == "bf16", arguments.arithmetic == "scalar"
     every = WRONG_ON_A_GPU if device == "cuda" else WRONG
-    wrong = {} if scalar else every if half else {"half products": in_half}
+    wrong = {"bf16": every, "f32": {"half products": in_half}, "faults": FAULTS, "scalar": {}}[arguments.arithmetic]
     right = () if scalar or not half or arguments.wrong_alone else (program.EAGER,)
     if scalar:
         whole_steps_alone()

@@ -17,12 +17,15 @@ class Numbers(Machine):
         pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
         self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
         self.start()
-        job = subprocess.run([sys.executable, "-W", "ignore", JOB, "20000", arithmetic], capture_output=True, text=True,
-                             env=self.environment, timeout=900)
-        self.assertEqual(job.returncode, 0, job.stderr[-2000:])
-        told = json.loads(job.stdout.splitlines()[-1])
+        told = self.job(20000, arithmetic)
         self.assertEqual(told["why_not"], "")
-        return {plan.split("=", 1)[1]: found["equivalence"] for plan, found in told["verdicts"].items()}, told
+        return {plan.split("=", 1)[1]: found.get("equivalence") for plan, found in told["verdicts"].items()}, told
+
+    def job(self, *arguments, **environment):
+        job = subprocess.run([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], capture_output=True, text=True,
+                             env={**self.environment, **environment}, timeout=900)
+        self.assertEqual(job.returncode, 0, job.stderr[-2000:])
+        return json.loads(job.stdout.splitlines()[-1])
 
     def test_in_bf16_other_roundings_pass_and_faults_do_not(self):
         verdicts, told = self.verdicts("bf16")
@@ -33,6 +36,16 @@ class Numbers(Machine):
     def test_in_f32_half_products_do_not_pass(self):
         verdicts, told = self.verdicts("f32")
         self.assertEqual(verdicts, {"half products": "rejected_different"}, told)
+
+    def test_a_faulty_plan_trains_nothing_and_its_fault_is_named(self):
+        verdicts, told = self.verdicts("faults")
+        self.assertEqual(verdicts, {"scaled": "rejected_different", "nan": "rejected_broken",
+                                    "stale buffer": "rejected_different", "other strides": "rejected_different",
+                                    "fails to build": None}, told["verdicts"])
+        reasons = {plan.split("=", 1)[1]: found["reason"] for plan, found in told["verdicts"].items()}
+        self.assertIn("the compiler is out of its depth", reasons["fails to build"])
+        self.assertIn("layout", reasons["other strides"])
+        self.assertEqual(told["losses"], self.job(told["steps"], "faults", BLAZED_MODE="off")["losses"])
 
 
 if __name__ == "__main__":

@@ -157,6 +157,33 @@ class Fallbacks(unittest.TestCase):
         self.assertEqual(job.why_not, "")
         self.assertEqual(sum(bool(flags & StepFlag.PROFILER) for flags in made[0].flags), 2, made[0].flags)
 
+    def test_an_interrupt_that_the_script_outlives_leaves_that_step_to_the_default(self):
+        def job(compiler):
+            module = support.model()
+            compiled = compiler(module, dynamic=False)
+
+            def persistent(batch):
+                try:
+                    return compiled(batch)
+                except KeyboardInterrupt:
+                    interrupted.append(blazed.torch.current_job().plan_in_use())
+                    return compiled(batch)
+
+            return support.train(STEPS, persistent, module)
+
+        def script(session):
+            if session.step == 2:
+                self.handle = session.build((cuts_of(session)[0], 1))
+            if session.step == 4:
+                raise KeyboardInterrupt
+            return self.handle
+
+        self.handle, interrupted = 0, []
+        made, job = self.both(job, script)
+        self.assertEqual((job.why_not, interrupted), ("", [0]))
+        self.assertEqual([bool(flags) for flags in made[0].flags[:5]], [False, False, False, True, False])
+        self.assertEqual(job.plan_in_use(), self.handle)
+
     def test_deterministic_algorithms(self):
         torch.use_deterministic_algorithms(True)
         try:

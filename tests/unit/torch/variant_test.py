@@ -114,7 +114,7 @@ class Captured(unittest.TestCase):
 
     def test_a_probe_leaves_no_trace(self):
         inputs = [v for v in self.inputs()]
-        probe.find_written(self.graph, inputs)
+        probe.look_at_default(self.graph, inputs)
         self.assertEqual(len(self.graph.written), 3, "running mean, running variance and batches of the batch norm")
         self.run_once()
         before = {name: value.clone() for name, value in self.module.state_dict().items()}

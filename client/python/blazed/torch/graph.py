@@ -23,7 +23,8 @@ class Graph:
         self.current = self.default
         self.programs: Dict[Way, Program] = {Way(): self.default}
         self.latest: Sequence[Any] = ()  # inputs of a call, on which it is probed
-        self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.find_written
+        self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.look_at_default
+        self.layouts: Sequence[Any] = ()  # of the default's outputs; the same
 
     def program(self, way: Way) -> Program:
         """Made where it is not there yet. Raises what the compiler raises."""

@@ -133,7 +133,7 @@ class TorchHost:
                 for graph in self._graphs:
                     coarse = self._roundoffs[graph.number] > 0
                     with finer.in_place_of_default(graph, self._draws) if coarse else contextlib.nullcontext():
-                        self._run(graph, emit)
+                        self._run(graph, emit, is_reference=True)
             if self._may_replay:
                 self._probe_whole_step(self._plans[0], emit)
         except _Enough:
@@ -190,8 +190,8 @@ class TorchHost:
                 for direction in program.directions.values():
                     direction.keep_only(variants)
 
-    def _run(self, graph: Graph, emit: base.Emit) -> None:
-        probe.run(graph, self._inputs_of(graph), _emitter(emit, self._roundoffs[graph.number]))
+    def _run(self, graph: Graph, emit: base.Emit, is_reference: bool = False) -> None:
+        probe.run(graph, self._inputs_of(graph), _emitter(emit, self._roundoffs[graph.number]), is_reference)
 
     def _switch(self, handle: int) -> None:
         self._note_signature()

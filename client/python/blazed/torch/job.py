@@ -208,13 +208,22 @@ class Job:
         if self._profiling():
             self._flags |= StepFlag.PROFILER
         if self.host is not None:
-            self.host.latch(self.session.step_begin())
+            self._latch()
             return
         self._began_ns = time.monotonic_ns()
         if not self.why_not and self._steps_agree() and (self.step is None or self.step.enough()):
             self._describe()
             if self.host is not None:
-                self.host.latch(self.session.step_begin())
+                self._latch()
+
+    def _latch(self) -> None:
+        try:
+            handle = self.session.step_begin()
+        except BaseException:  # an order to end, after which a script may go on: with a step whose plan was not said
+            self.host.latch(0)
+            self._flags |= StepFlag.RECOMPILE
+            raise
+        self.host.latch(handle)
 
     def _end(self) -> None:
         self._in_step = False
@@ -310,7 +319,7 @@ class Job:
         if self.why_not:
             return
         for graph in graphs:
-            probe.find_written(graph, graph.latest)
+            probe.look_at_default(graph, graph.latest)
         device = graphs[0].device() if graphs else self.step.device()
         decisions = job_description.decisions_of(graphs, device, self.step)
         if not decisions:

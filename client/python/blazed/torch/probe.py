@@ -16,9 +16,10 @@ OUTPUT, GRADIENT, LOSS, EXACT = "output", "gradient", "loss", "exact"
 _SEED = 20011
 
 
-def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit]) -> None:
-    """Runs the program that is in force on `inputs` and emits every result: outputs, what it wrote
-    to its inputs, gradients. None: nobody wants them. Raises what the program raises. Session's thread, between steps."""
+def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit], is_reference: bool = False) -> None:
+    """Runs the program that is in force on `inputs` and emits every result: outputs and how many of them lie otherwise
+    in memory than the default's, what it wrote to its inputs, gradients. None: nobody wants them. A reference may lay
+    outputs out as it likes. Raises what the program raises. Session's thread, between steps."""
     import torch
 
     with _random_state_kept(inputs), torch.enable_grad():
@@ -27,23 +28,33 @@ def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit]) -> None:
         name = f"graph{graph.number}"
         for index, value in enumerate(outputs):
             _emit(emit, f"{name} output {index}", LOSS if _is_loss(value) else OUTPUT, value)
+        otherwise = 0 if is_reference else sum(a != b for a, b in zip(_layouts(outputs), graph.layouts))
+        _emit(emit, f"{name} outputs in another layout", EXACT, torch.tensor([otherwise]))
         for index in sorted(graph.written):
             _emit(emit, f"{name} input {index} afterwards", OUTPUT, stand_ins[index])
         _gradients(name, stand_ins, outputs, emit)
 
 
-def find_written(graph: Graph, inputs: Sequence[Any]) -> None:
-    """Notes which inputs the default program writes to: by version, and by bits, since writes behind autograd's back
-    (`.data`, kernels of the user's own) leave the version as it was. A parameter that is trained cannot be written to
-    in a graph and is not copied."""
+def look_at_default(graph: Graph, inputs: Sequence[Any]) -> None:
+    """Notes how the default program lays out its outputs, and which inputs it writes to: by version, and by bits, since
+    writes behind autograd's back (`.data`, kernels of the user's own) leave the version as it was. A parameter that is
+    trained cannot be written to in a graph and is not copied."""
     import torch
 
     with _random_state_kept(inputs), torch.enable_grad():
         copies = [_stand_in(value, not _is_trained(value)) for value in inputs]
         versions = [getattr(value, "_version", 0) for value in copies]
-        graph.default.call(*copies)
+        graph.layouts = _layouts(_flat(graph.default.call(*copies)))
         graph.written = frozenset(index for index, (value, copied) in enumerate(zip(inputs, copies))
                                   if getattr(copied, "_version", 0) != versions[index] or not _same_bits(value, copied))
+
+
+def _layouts(outputs: Sequence[Any]) -> Sequence[Any]:
+    """Strides, which the script may rely on, as `view` does; of a dimension of one element they mean nothing."""
+    import torch
+
+    return [tuple(stride for stride, size in zip(value.stride(), value.shape) if size > 1)
+            if isinstance(value, torch.Tensor) else None for value in outputs]
 
 
 def bytes_told(inputs: Sequence[Sequence[Any]]) -> int:
