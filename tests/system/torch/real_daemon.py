@@ -10,7 +10,7 @@ except ModuleNotFoundError:
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 
-from machine import Machine  # noqa: E402, F401
+from machine import BIN, Machine  # noqa: E402, F401
 
 # Builds take as long as thousands of these tiny steps, so that a search that asks whether one pays would wait.
 CONFIGURATION = '[tuning]\nsearch = "random"\nbudget_share = 1.0\n'

@@ -86,7 +86,7 @@ class Trouble(Machine):
         for told in ours:
             self.assertGreater(told["graphs"], 1, "the compiler splits a graph where gradients are sent early")
             self.assertEqual((told["status"]["mode"], told["plans"]), ("observe", [0]))
-            self.assertIn("rank", told["status"]["why_not"])
+            self.assertIn("ranks", told["why_not"])
 
 
 if __name__ == "__main__":

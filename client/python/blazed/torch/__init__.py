@@ -121,7 +121,18 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
         here.graph_called(graph, args)
         return graph.current.call(*args)
 
-    return run
+    def run_forward(*args: Any) -> Any:
+        if not here.forward_called(graph, args):
+            return graph.current.call(*args)
+        returned = False
+        try:
+            results = graph.current.call(*args)
+            returned = True
+        finally:
+            here.forward_ended(graph, returned)
+        return results
+
+    return run if graph.training else run_forward
 
 
 def _name_backend() -> None:

@@ -2,10 +2,10 @@
 session that says how to run it.
 
 A step begins with the first call of one of its graphs and ends with the optimiser's step; where the job
-hands its step to train_step, it begins and ends with that call. After a
-few steps of the same graphs the job is described to the daemon; from then on every step asks the
-session which plan to run. What the job cannot promise to keep right is not offered, and `why_not`
-says so in one sentence.
+hands its step to train_step, it begins and ends with that call. In a job that never trains each call of
+a graph is one (forward.py). After a few steps of the same graphs the job is described to the daemon; from
+then on every step asks the session which plan to run. What the job cannot promise to keep right is not
+offered, and `why_not` says so in one sentence.
 """
 import contextlib
 import operator
@@ -14,11 +14,12 @@ import time
 import weakref
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ..enums import StepFlag
+from ..enums import Regime, StepFlag
 from ..log import logger
 from ..options import Options
 from ..session import Session
 from . import job_description, memory, probe, support, timing
+from .forward import CALLS_TO_KNOW, SEVERAL_THREADS, Forward
 from .graph import Graph
 from .host import TorchHost
 from .train_step import TrainStep
@@ -42,6 +43,8 @@ class Job:
         self._graphs: "weakref.WeakValueDictionary[int, Graph]" = weakref.WeakValueDictionary()  # by number
         self._captured = 0
         self.step: Optional[TrainStep] = None  # where the job hands its step over
+        self._forward = Forward()
+        self._trains = False  # a graph with a backward pass was captured, or an optimiser stepped
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
         self._in_step = False
         self._aside = self.off  # what runs is none of the job's steps
@@ -65,6 +68,7 @@ class Job:
         """A graph was captured: a compile, and so a step that is no sample."""
         self._graphs[graph.number] = graph
         self._captured += 1
+        self._trains = self._trains or graph.training
         if self._aside:
             return
         self._flags |= StepFlag.RECOMPILE
@@ -92,6 +96,8 @@ class Job:
             self._stand_aside(error)
 
     def _graph_called(self, graph: Graph, inputs: Sequence[Any]) -> None:
+        if self._forward.seen and self._trains and self._mine():
+            self._end_forward(self._forward.before)
         if self._in_step:
             if self.host is None:
                 self._called.append(graph.number)
@@ -105,8 +111,43 @@ class Job:
         else:
             self._meet_another(graph)
 
+    def forward_called(self, graph: Graph, inputs: Sequence[Any]) -> bool:
+        """Before each call of a graph without a backward pass. Whether that call is a step, which forward_ended ends."""
+        trains = self._trains or self._aside or self.step is not None or self._forward.given_up
+        if not trains and not self._mine():
+            if not self._forked:
+                self._forward.give_way(self.host)
+            return False
+        if trains or self._in_step:
+            self.graph_called(graph, inputs)
+            return False
+        self._forward.turn.acquire()
+        began = False
+        try:
+            began = self._forward_begins(graph, inputs)
+        except Exception as error:
+            self._stand_aside(error)
+        finally:
+            if not began:
+                self._in_step = False
+                self._forward.turn.release()
+        return began
+
+    def forward_ended(self, graph: Graph, returned: bool) -> None:
+        """After a call that is a step. `returned`: the graph raised nothing."""
+        graph.latest = ()
+        try:
+            if returned:
+                self._end()
+            self._in_step = False
+        except Exception as error:
+            self._stand_aside(error)
+        finally:
+            self._forward.turn.release()
+
     def optimiser_stepped(self) -> None:
         """After an optimiser's step."""
+        self._trains = True
         if self._aside or not self._mine():
             return
         if self.step is not None:
@@ -203,6 +244,29 @@ class Job:
             except Exception:
                 logger.warning("the session could not be closed", exc_info=True)
 
+    def _forward_begins(self, graph: Graph, inputs: Sequence[Any]) -> bool:
+        if self._forward.other_threads:
+            self._end_forward(SEVERAL_THREADS)
+            return False
+        if self._known and graph.number not in self._known:
+            self._flags |= StepFlag.EVALUATION
+            return False
+        if not self._known:
+            self.why_not = self._forward.why_not(self.why_not, self._steps_agree())
+        self._called = [graph.number]
+        graph.latest = inputs
+        self._begin()
+        return True
+
+    def _end_forward(self, sentence: str) -> None:
+        """The job's calls are no steps any more: it trains, or for the reason given."""
+        self._forward.seen, self._forward.given_up = False, True
+        if self.host is not None:
+            self._end_session()
+            self.session = None
+        self._steps.clear()
+        self.why_not = sentence
+
     def _begin(self) -> None:
         self._in_step = True
         if self._profiling():
@@ -242,7 +306,7 @@ class Job:
             self.step.watch()
         if not flags:
             self._steps.append((tuple(self._called), time.monotonic_ns() - self._began_ns))
-            del self._steps[:-_STEPS_TO_KNOW]
+            del self._steps[:-self._steps_to_know()]
 
     def forked(self) -> None:
         """In a child process, which the session does not follow."""
@@ -299,8 +363,14 @@ class Job:
         if self.session is not None:
             self.session.close()
 
+    def _steps_to_know(self) -> int:
+        return CALLS_TO_KNOW if self._runs_forward() else _STEPS_TO_KNOW
+
+    def _runs_forward(self) -> bool:
+        return self._forward.seen and not self._trains
+
     def _steps_agree(self) -> bool:
-        return len(self._steps) == _STEPS_TO_KNOW and len({called for called, _ in self._steps}) == 1
+        return len(self._steps) == self._steps_to_know() and len({called for called, _ in self._steps}) == 1
 
     def _describe(self) -> None:
         numbers = dict.fromkeys(self._steps[-1][0])
@@ -333,7 +403,8 @@ class Job:
         options = support.filled(self.options, device, probe.bytes_told(inputs), meter.spare() if meter else 0)
         session = Session(host, options).attach()
         times = sorted(ns for _, ns in self._steps)
-        refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2], peak)
+        refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2], peak,
+                                            Regime.FORWARD if self._runs_forward() else Regime.TRAINING)
         self.why_not = refused or support.why_only_observed(options)
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session

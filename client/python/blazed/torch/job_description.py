@@ -3,7 +3,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 from .. import describe as words
 from ..enums import DecisionKind, Regime, Result
-from . import launch, plan, recorder, space, support
+from . import identity, launch, plan, recorder, space, support
 from .graph import Graph
 from .program import EAGER
 from .train_step import TrainStep
@@ -17,10 +17,10 @@ def decisions_of(graphs: Sequence[Graph], device: str, step: Optional[TrainStep]
 
 
 def describe(session: Any, graphs: Sequence[Graph], decisions: Sequence[space.Decision], step: Optional[TrainStep],
-             step_ns: int, peak_bytes: int) -> str:
+             step_ns: int, peak_bytes: int, regime: Regime = Regime.TRAINING) -> str:
     """A step without a captured graph is described as one by what train_step knows of it. `peak_bytes`: of the default
     plan, 0 where nothing is known. Why the session only observes; empty where it does not."""
-    told = [words.Graph(graph.fingerprint(), f"graph{graph.number}", graph.nodes(), Regime.TRAINING)
+    told = [words.Graph(_fingerprint(graph, regime), f"graph{graph.number}", graph.nodes(), regime)
             for graph in graphs]
     if not told:
         told = [words.Graph(step.fingerprint(), "step", 1, Regime.TRAINING)]
@@ -31,6 +31,12 @@ def describe(session: Any, graphs: Sequence[Graph], decisions: Sequence[space.De
         [_described(decision, len(graphs)) for decision in decisions], plan.default(graphs).signature(),
         default_peak_bytes=peak_bytes, default_step_ns=step_ns, default_build_ns=_build_ns(graphs)))
     return "" if result != Result.INVALID else f"the job's description was refused: {session.reason()}"
+
+
+def _fingerprint(graph: Graph, regime: Regime) -> bytes:
+    """A graph without a backward pass may also be a part of a step that trains, and is another one there."""
+    found = graph.fingerprint()
+    return identity.digest("forward", found) if regime == Regime.FORWARD else found
 
 
 def _build_ns(graphs: Sequence[Graph]) -> int:

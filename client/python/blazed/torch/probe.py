@@ -22,7 +22,7 @@ def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit], is_reference:
     outputs out as it likes. Raises what the program raises. Session's thread, between steps."""
     import torch
 
-    with _random_state_kept(inputs), torch.enable_grad():
+    with _random_state_kept(inputs), torch.set_grad_enabled(graph.training):
         stand_ins = [_stand_in(value, index in graph.written) for index, value in enumerate(inputs)]
         outputs = _flat(graph.current.call(*stand_ins))
         name = f"graph{graph.number}"
@@ -38,15 +38,21 @@ def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit], is_reference:
 def look_at_default(graph: Graph, inputs: Sequence[Any]) -> None:
     """Notes how the default program lays out its outputs, and which inputs it writes to: by version, and by bits, since
     writes behind autograd's back (`.data`, kernels of the user's own) leave the version as it was. A parameter that is
-    trained cannot be written to in a graph and is not copied."""
+    trained cannot be written to in a graph with a backward pass and is not copied."""
     import torch
 
-    with _random_state_kept(inputs), torch.enable_grad():
-        copies = [_stand_in(value, not _is_trained(value)) for value in inputs]
-        versions = [getattr(value, "_version", 0) for value in copies]
+    may_write_parameters = not graph.training and bool(graph.default.directions["forward"].default.mutated)
+    with _random_state_kept(inputs), torch.set_grad_enabled(graph.training):
+        copies = [_stand_in(value, may_write_parameters or not _is_trained(value)) for value in inputs]
+        versions = [_version(value) for value in copies]
         graph.layouts = _layouts(_flat(graph.default.call(*copies)))
         graph.written = frozenset(index for index, (value, copied) in enumerate(zip(inputs, copies))
-                                  if getattr(copied, "_version", 0) != versions[index] or not _same_bits(value, copied))
+                                  if _version(copied) != versions[index] or not _same_bits(value, copied))
+
+
+def _version(value: Any) -> int:
+    """Tensors of inference_mode count none; their bits tell."""
+    return 0 if getattr(value, "is_inference", bool)() else getattr(value, "_version", 0)
 
 
 def _layouts(outputs: Sequence[Any]) -> Sequence[Any]:

@@ -1,0 +1,51 @@
+"""Jobs that never train, beside the real daemon."""
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from real_daemon import BIN, CONFIGURATION, Machine
+
+JOB = pathlib.Path(__file__).with_name("forward_job.py")
+
+
+class Forward(Machine):
+    def setUp(self):
+        super().setUp()
+        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
+
+    def job(self, *arguments, **environment):
+        job = subprocess.run([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], capture_output=True, text=True,
+                             env={**self.environment, **environment}, timeout=600)
+        self.assertEqual(job.returncode, 0, job.stderr[-2000:])
+        return json.loads(job.stdout.splitlines()[-1])
+
+    def test_it_settles_answers_the_same_and_is_served_and_training_is_another_workload(self):
+        self.start()
+        first = self.job("inference_mode", "blazed")
+        self.assertEqual((first["error"], first["why_not"]), ("", ""))
+        self.assertEqual((first["status"]["settlement"], first["status"]["champion"]),
+                         ("in_job", "graph 0 runs as=awake"), first["report"])
+        self.assertNotEqual(first["plan"], 0)
+        plain = self.job("inference_mode", "inductor", "--calls", first["calls"])
+        self.assertEqual(first["answers"], plain["answers"])
+        second = self.job("inference_mode", "blazed")
+        self.assertTrue(second["report"]["served"], second["report"])
+        self.assertEqual(second["status"]["workload"], first["status"]["workload"])
+        self.assertLess(second["calls"], first["calls"])
+        training = self.job("train", "blazed", "--calls", 30, BLAZED_MODE="observe")
+        self.assertTrue(training["status"]["workload"])
+        self.assertNotEqual(training["status"]["workload"], first["status"]["workload"])
+        regimes = [row["regime"] for row in self.asked("graphs")]
+        self.assertEqual(sorted(regimes), ["forward", "training"])
+
+    def asked(self, verb):
+        found = subprocess.run([BIN / "blazectl", "--socket", self.socket, "--json", verb], capture_output=True, text=True,
+                               timeout=60, check=True)
+        return json.loads(found.stdout)[verb]
+
+
+if __name__ == "__main__":
+    unittest.main()
