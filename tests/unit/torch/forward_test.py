@@ -97,6 +97,41 @@ class Forward(unittest.TestCase):
         self.assertEqual(made, [])
         self.assertIn("fullgraph=True", job.why_not)
 
+    def test_a_function_that_is_handed_over_is_one_step_of_its_graphs(self):
+        first, second = (support.model().eval() for _ in range(2))
+
+        def made_of(compiler, wrapped):
+            one = compiler(torch.nn.Sequential(first, torch.nn.Linear(4, 16)).eval())
+            other = compiler(torch.nn.Sequential(second, torch.nn.Tanh()).eval())
+            return wrapped(lambda x: other(one(x)).float())
+
+        def script(session):
+            if session.step == 2:
+                cuts = [d for d, decision in enumerate(session.workload.decisions) if decision.options[1] == "cut"]
+                self.assertEqual({session.workload.decisions[d].graph for d in cuts}, {1, 2})
+                self.handle = session.build(*((d, 1) for d in cuts))
+                self.assertEqual(session.probe(self.handle), session.probe(0))
+            return self.handle if session.step % 2 else 0
+
+        self.handle = 0
+        with support.scripted(script) as made:
+            torch.manual_seed(7)
+            ours = self.answers(made_of(lambda m: torch.compile(m, backend=blazed.torch.backend, dynamic=False),
+                                        blazed.torch.forward_step))
+            self.assertEqual(blazed.torch.current_job().why_not, "")
+        self.assertEqual([[graph.regime for graph in session.graphs] for session in made], [[Regime.FORWARD] * 2])
+        self.assertEqual(made[0].flags, [0] * (CALLS - BEFORE))
+        torch._dynamo.reset()
+        torch.manual_seed(7)
+        self.assertEqual(ours, self.answers(made_of(lambda m: torch.compile(m, dynamic=False), lambda f: f)))
+
+    def test_a_function_whose_calls_run_other_graphs_each_time_says_so(self):
+        with support.scripted(lambda session: 0) as made:
+            compiled = torch.compile(support.model().eval(), backend=blazed.torch.backend, dynamic=False)
+            self.answers(blazed.torch.forward_step(compiled), calls=300, rows=lambda call: 8 - call % 2)
+            self.assertEqual(made, [])
+            self.assertIn("given to forward_step", blazed.torch.current_job().why_not)
+
     def test_a_job_that_trains_after_all_is_tuned_as_one_that_trains(self):
         def job(compiler):
             module = support.model()

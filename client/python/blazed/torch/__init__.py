@@ -11,12 +11,13 @@ from typing import Any, Callable, Optional, Sequence
 
 from ..log import logger
 from ..options import Options
+from .forward import ForwardStep
 from .graph import Graph
 from .job import Job
 from .train_step import TrainStep
 from .variant import copy_of
 
-__all__ = ["backend", "configure", "current_job", "train_step"]
+__all__ = ["backend", "configure", "current_job", "forward_step", "train_step"]
 
 _job: Optional[Job] = None
 _options: Optional[Options] = None
@@ -46,6 +47,13 @@ def train_step(function: Callable[..., Any], *, modules: Sequence[Any] = (),
     may be launched as a whole. Modules and optimisers are found in what the function uses where none are named. Its
     results come detached. A job has one such step; another one runs as it is."""
     return TrainStep(function, modules, optimisers, current_job)
+
+
+def forward_step(function: Callable[..., Any]) -> ForwardStep:
+    """`function` answers a batch, without a backward pass, by graphs that were compiled; the result is called like it,
+    and a call is one step of all its graphs. Where a call runs one graph this is not needed. A job has one such function;
+    another one runs as it is."""
+    return ForwardStep(function, current_job)
 
 
 def replace_job(other: Optional[Job]) -> Optional[Job]:
@@ -129,7 +137,8 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
             results = graph.current.call(*args)
             returned = True
         finally:
-            here.forward_ended(graph, returned)
+            graph.latest = ()
+            here.forward_ended(returned)
         return results
 
     return run if graph.training else run_forward

@@ -12,14 +12,14 @@ import operator
 import threading
 import time
 import weakref
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ..enums import Regime, StepFlag
 from ..log import logger
 from ..options import Options
 from ..session import Session
 from . import job_description, memory, probe, support, timing
-from .forward import CALLS_TO_KNOW, SEVERAL_THREADS, Forward
+from .forward import CALLS_TO_KNOW, SEVERAL_THREADS, Forward, ForwardStep
 from .graph import Graph
 from .host import TorchHost
 from .train_step import TrainStep
@@ -101,7 +101,7 @@ class Job:
         if self._in_step:
             if self.host is None:
                 self._called.append(graph.number)
-                graph.latest = inputs if self.step is None else probe.kept(inputs)
+                graph.latest = probe.kept(inputs) if self._handed_over() else inputs
             else:
                 self._while_attached(graph, inputs)
         elif self._begins_a_step(graph):
@@ -113,29 +113,18 @@ class Job:
 
     def forward_called(self, graph: Graph, inputs: Sequence[Any]) -> bool:
         """Before each call of a graph without a backward pass. Whether that call is a step, which forward_ended ends."""
-        trains = self._trains or self._aside or self.step is not None or self._forward.given_up
-        if not trains and not self._mine():
-            if not self._forked:
-                self._forward.give_way(self.host)
+        if not self._may_run_forward():
+            if self._forked or self._mine() or self._not_forward():
+                self.graph_called(graph, inputs)
             return False
-        if trains or self._in_step:
-            self.graph_called(graph, inputs)
-            return False
-        self._forward.turn.acquire()
-        began = False
-        try:
-            began = self._forward_begins(graph, inputs)
-        except Exception as error:
-            self._stand_aside(error)
-        finally:
-            if not began:
-                self._in_step = False
-                self._forward.turn.release()
-        return began
+        return self._in_turn(lambda: self._forward_begins(graph, inputs))
 
-    def forward_ended(self, graph: Graph, returned: bool) -> None:
-        """After a call that is a step. `returned`: the graph raised nothing."""
-        graph.latest = ()
+    def forward_step_begins(self, step: ForwardStep) -> bool:
+        """Before each call of a function that was handed over. Whether it is a step, which forward_ended ends."""
+        return self._may_run_forward() and self._in_turn(lambda: self._forward_step_begins(step))
+
+    def forward_ended(self, returned: bool) -> None:
+        """After a call that is a step. `returned`: it raised nothing."""
         try:
             if returned:
                 self._end()
@@ -244,17 +233,56 @@ class Job:
             except Exception:
                 logger.warning("the session could not be closed", exc_info=True)
 
+    def _not_forward(self) -> bool:
+        return self._trains or self._aside or self.step is not None or self._forward.given_up
+
+    def _may_run_forward(self) -> bool:
+        """Whether a call without a backward pass may be a step. One of another thread takes the plan out of the way."""
+        if self._not_forward():
+            return False
+        if not self._mine():
+            if not self._forked:
+                self._forward.give_way(self.host)
+            return False
+        return not self._in_step
+
+    def _in_turn(self, begins: Callable[[], bool]) -> bool:
+        self._forward.turn.acquire()
+        began = False
+        try:
+            began = begins()
+        except Exception as error:
+            self._stand_aside(error)
+        finally:
+            if not began:
+                self._in_step = False
+                self._forward.turn.release()
+        return began
+
     def _forward_begins(self, graph: Graph, inputs: Sequence[Any]) -> bool:
+        if self._forward.step is not None or self._known and graph.number not in self._known:
+            self._flags |= StepFlag.EVALUATION
+            return False
+        graph.latest = inputs
+        return self._call_begins([graph.number])
+
+    def _forward_step_begins(self, step: ForwardStep) -> bool:
+        if self._forward.step is None:
+            self._forward.hand_over(step)
+            self._end_session()  # of calls of a graph by itself
+            self.session = None
+        if self._forward.step is not step:
+            self._flags |= StepFlag.EVALUATION
+            return False
+        return self._call_begins([])
+
+    def _call_begins(self, called: List[int]) -> bool:
         if self._forward.other_threads:
             self._end_forward(SEVERAL_THREADS)
             return False
-        if self._known and graph.number not in self._known:
-            self._flags |= StepFlag.EVALUATION
-            return False
         if not self._known:
             self.why_not = self._forward.why_not(self.why_not, self._steps_agree())
-        self._called = [graph.number]
-        graph.latest = inputs
+        self._called = called
         self._begin()
         return True
 
@@ -304,13 +332,17 @@ class Job:
             return
         if self.step is not None:
             self.step.watch()
-        if not flags:
+        if not flags and (self._called or self.step is not None):
             self._steps.append((tuple(self._called), time.monotonic_ns() - self._began_ns))
             del self._steps[:-self._steps_to_know()]
 
     def forked(self) -> None:
         """In a child process, which the session does not follow."""
         self._forked = True
+
+    def _handed_over(self) -> bool:
+        """A step may begin before its first graph is called, and is then probed on an earlier one's inputs."""
+        return self.step is not None or self._forward.step is not None
 
     def _mine(self) -> bool:
         return not self._forked and threading.get_ident() == self._thread
@@ -323,7 +355,7 @@ class Job:
     def _while_attached(self, graph: Graph, inputs: Sequence[Any]) -> None:
         if graph.number not in self._known:
             self._meet_another(graph)
-        elif (self.step is not None or graph.number != self._called[0]) and self._sampling.wanted(self.session):
+        elif (self._handed_over() or graph.number != self._called[0]) and self._sampling.wanted(self.session):
             graph.latest = probe.kept(inputs)
 
     def _meet_another(self, graph: Graph) -> None:
