@@ -3,7 +3,8 @@ printed as one line of JSON.
 
     numbers_job.py STEPS bf16|f32|faults|scalar [--device cuda]      at most STEPS steps; ends earlier once each way has a verdict
 
-`faults`: in f32, of ways that no rounding excuses. `scalar`: the whole step is offered as one launch; inside it moves a learning rate that no look at the script's values sees.
+`faults`: in f32, of ways that no rounding excuses. `scalar`: the whole step is offered as one launch; inside it moves a
+learning rate that no look at the script's values sees.
 """
 import argparse
 import contextlib
@@ -13,7 +14,7 @@ import torch
 
 import blazed
 import blazed.torch
-from blazed.torch import plan, program, space
+from blazed.torch import launch, plan, program, space
 
 
 class Block(torch.nn.Module):
@@ -111,12 +112,13 @@ def offer(right, wrong):
     plan.build = build
     plan.ways_for = lambda device: [(space.CHOICE, ("compiled", *right, *wrong))]
     space.decisions_of = lambda *asked: tuple(d for d in whole(*asked) if d.kind == space.CHOICE)
+    launch.options = lambda *asked: (launch.STREAMS,)
 
 
 def whole_steps_alone():
-    """How the step is launched is all that is decided."""
-    whole = space.decisions_of
-    space.decisions_of = lambda *asked: tuple(d for d in whole(*asked) if d.kind == space.LAUNCH)
+    """Whether the step is replayed is all that is decided."""
+    space.decisions_of = lambda *asked: ()
+    launch.options = lambda device, compiled, whole: (launch.STREAMS, launch.WHOLE_STEP) if whole else (launch.STREAMS,)
 
 
 class Job:
