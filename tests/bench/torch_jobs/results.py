@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Puts what a GPU machine measured where documents quote it from.
 
-    results.py measure.json [tune.json] [--results docs/results]
+    results.py measure.json [tune.json ...] [--results docs/results]
 
-Writes torch_steps.json and torch_tune.json in the form of docs/results and prints the tables of docs/pytorch.md.
+Writes torch_steps.json and torch_tune.json in the form of docs/results and prints the tables of docs/pytorch.md. Several
+files of one kind are one table, gathered in several runs: each row names the commit that it was measured with.
 """
 import argparse
 import json
@@ -51,16 +52,20 @@ def _search(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
         yield row(job["job"], "training", "second job: until the settled plan runs", "steps", [float(second["steps"])])
 
 
-def result_of(measured: Dict[str, Any], searches: bool) -> Dict[str, Any]:
-    """Raises ValueError where nothing was measured."""
+def result_of(runs: List[Dict[str, Any]], searches: bool) -> Dict[str, Any]:
+    """The head is the last run's. Raises ValueError where nothing was measured."""
     rows: List[Dict[str, Any]] = []
-    for job in measured["jobs"]:
-        rows += _steps(job)
-        rows += _search(job) if searches else ()
+    failed: Dict[str, Any] = {}
+    for measured in runs:
+        for job in measured["jobs"]:
+            found = [*_steps(job), *(_search(job) if searches else ())]
+            rows += [{**one, "commit": measured["commit"]} for one in found]
+            failed.update({job["job"]: job["failures"]} if job["failures"] else {})
     if not rows:
         raise ValueError("no job of it has a row")
-    failed = {job["job"]: job["failures"] for job in measured["jobs"] if job["failures"]}
-    return {**{key: value for key, value in measured.items() if key != "jobs"}, "rows": rows, "failures": failed}
+    gathered = [{key: measured[key] for key in ("date", "commit", "command")} for measured in runs]
+    return {**{key: value for key, value in runs[-1].items() if key != "jobs"}, "gathered": gathered, "rows": rows,
+            "failures": failed}
 
 
 def main() -> int:
@@ -68,12 +73,14 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs/results")
     args = parser.parse_args()
+    kinds: Dict[str, List[Dict[str, Any]]] = {}
     for path in args.files:
         measured = json.loads(path.read_text(encoding="utf-8"))
         searches = any("report" in job for job in measured["jobs"])
-        name = "torch_tune" if searches else "torch_steps"
-        write(args.results, name, result_of(measured, searches))
-        print(tables.of_jobs(measured["jobs"], f"[measured: results/{name}.json]"))
+        kinds.setdefault("torch_tune" if searches else "torch_steps", []).append(measured)
+    for name, runs in kinds.items():
+        write(args.results, name, result_of(runs, name == "torch_tune"))
+        print(tables.of_jobs([job for run in runs for job in run["jobs"]], f"[measured: results/{name}.json]"))
     return 0
 
 
