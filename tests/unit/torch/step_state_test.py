@@ -113,6 +113,15 @@ class Noticed(unittest.TestCase):
                 self.addCleanup(torch.set_float32_matmul_precision, "highest")
                 self.assert_noticed(reason, change)
 
+    def test_switches_of_f32_products_that_contradict_each_other_can_be_looked_at(self):
+        matmul = torch.backends.mkldnn.matmul
+        self.addCleanup(setattr, matmul, "fp32_precision", matmul.fp32_precision)
+        matmul.fp32_precision = "bf16"
+        self.assertRaises(RuntimeError, torch.get_float32_matmul_precision)
+        self.assertIn("mode", self.watch.changed())
+        self.watch.note()
+        self.assertEqual(self.watch.changed(), "")
+
     def test_training_goes_unnoticed(self):
         for number in range(3):
             self.whole(*self.training.batch(number))

@@ -2,7 +2,7 @@
 framework for none that is."""
 
 import contextlib
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Tuple
 
 from .graph import Graph
 
@@ -33,6 +33,13 @@ def products_of_f32(device: str) -> str:
              if backend == _backend(device)}
     # What says nothing of its own computes in f32.
     return " ".join(f"{operation}={word if word in _PRECISIONS else 'ieee'}" for operation, word in asked.items())
+
+
+def switches() -> Tuple[str, ...]:
+    """All that say how products of f32 are computed, asked one by one: that never fails. For comparing."""
+    from torch import _C
+
+    return tuple(_C._get_fp32_precision_getter(backend, operation) for backend, operation in _SWITCHES)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import Any, Iterable, List, Tuple
 
 from torch.utils.hooks import RemovableHandle
 
-from . import reach
+from . import arithmetic, reach
 from .host_values import rows_of
 from .step_state import StepState
 
@@ -155,5 +155,5 @@ def _modes() -> Tuple[Any, ...]:
 
     return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cuda"),
             torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cuda"), torch.get_autocast_dtype("cpu"),
-            torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32, torch.get_default_dtype(),
+            arithmetic.switches(), torch.get_default_dtype(),
             torch.are_deterministic_algorithms_enabled(), torch.is_anomaly_enabled())
