@@ -14,6 +14,7 @@ usage: device.sh VERB [flags]
   prewarm [flags]    compile the arms of all jobs, several at once, into the caches that measure uses
   measure [flags]    training steps of the jobs, arms interleaved
   tune [flags]       a job under blazed, from its beginning to the next job that is served
+  complete [flags]   whole training runs to one loss, with and without blazed, wall clock of everything
 
 Several verbs may be given, with `--` between them: device.sh prewarm --seconds 200 -- measure --jobs attn257
 Each verb has --help. PYTHON names another Python, BLAZED_BENCH_CACHE the folder of the caches.
@@ -42,7 +43,7 @@ one() {
   shift
   case $verb in
     check) check "$@" ;;
-    prewarm | measure | tune) "$python" -W ignore "$here/bench/torch_jobs/$verb.py" "$@" ;;
+    prewarm | measure | tune | complete) "$python" -W ignore "$here/bench/torch_jobs/$verb.py" "$@" ;;
     help | -h | --help) usage ;;
     *)
       usage >&2

@@ -56,6 +56,11 @@ class Job:
         batches = [(inputs.to(device), targets.to(device)) for inputs, targets in _data_of(self, tiny)]
         return Made(model, adam(model, self.rate, device, fused), batches, cross_entropy)
 
+    def stream(self, device: str, tiny: bool, count: int) -> List[Batch]:
+        """So many batches, those of `make` first: for a run that is longer than a measurement."""
+        drawn = self.data({**(self.tiny if tiny else self.sizes), "batches": count})
+        return [(inputs.to(device), targets.to(device)) for inputs, targets in drawn]
+
 
 def adam(model: torch.nn.Module, rate: float, device: str, fused: bool) -> torch.optim.Optimizer:
     ways = {"fused": True} if fused else {"foreach": True}
@@ -92,7 +97,7 @@ def _windows(sizes: Any) -> List[Batch]:
     ids, length = _corpus()[0], sizes["length"]
     generator = torch.Generator().manual_seed(SEED)
     batches = []
-    for _ in range(BATCHES):
+    for _ in range(sizes.get("batches", BATCHES)):
         starts = torch.randint(len(ids) - length - 1, (sizes["batch"],), generator=generator)
         rows = ids[starts[:, None] + torch.arange(length + 1)]
         batches.append((rows[:, :-1].contiguous(), rows[:, 1:].contiguous()))
@@ -105,7 +110,7 @@ def _points(sizes: Any) -> List[Batch]:
     shape = sizes["shape"]
     centres = torch.randn(10, *shape, generator=generator)
     batches = []
-    for _ in range(BATCHES):
+    for _ in range(sizes.get("batches", BATCHES)):
         targets = torch.randint(10, (sizes["batch"],), generator=generator)
         batches.append((centres[targets] + torch.randn(sizes["batch"], *shape, generator=generator), targets))
     return batches

@@ -62,6 +62,15 @@ class Jobs(unittest.TestCase):
         text = bytes(letters[i] for i in inputs[0].tolist())
         self.assertIn(text, corpus.read())
 
+    def test_a_stream_goes_on_from_a_jobs_own_batches(self):
+        for name in ("attn256", "cnn"):
+            job = jobs.BY_NAME[name]
+            own, stream = job.make("cpu", tiny=True).batches, job.stream("cpu", True, 2 * jobs.BATCHES)
+            self.assertEqual(len(stream), 2 * jobs.BATCHES)
+            for one, other in zip(own, stream):
+                self.assertTrue(torch.equal(one[1], other[1]), name)
+            self.assertFalse(torch.equal(stream[0][0], stream[jobs.BATCHES][0]))
+
     def test_the_optimiser_is_fused_but_where_it_is_compiled(self):
         job = jobs.BY_NAME["cnn"]
         self.assertTrue(job.make("cpu", tiny=True).optimiser.defaults["fused"])
