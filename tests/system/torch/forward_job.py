@@ -13,7 +13,7 @@ import torch
 
 import blazed
 import blazed.torch
-from trouble_job import AFTER, MOST, offer_to_stay_awake
+from bad_luck_job import AFTER, MOST, offer_to_stay_awake
 
 
 def model():

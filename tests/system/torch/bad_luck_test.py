@@ -30,8 +30,8 @@ class Trouble(Machine):
     def trained(self, kind, *arguments):
         """What became of the job, whose losses are those of the same one without blazed."""
         self.start()
-        told = self.finished(self.started("trouble_job.py", kind, "blazed", "--daemon", self.daemon.pid, *arguments))
-        plain = self.finished(self.started("trouble_job.py", kind, "inductor", "--steps", len(told["losses"])))
+        told = self.finished(self.started("bad_luck_job.py", kind, "blazed", "--daemon", self.daemon.pid, *arguments))
+        plain = self.finished(self.started("bad_luck_job.py", kind, "inductor", "--steps", len(told["losses"])))
         self.assertEqual(told["losses"], plain["losses"])
         self.assertEqual(told["error"] if not told["interrupts"] else "", "")
         return told

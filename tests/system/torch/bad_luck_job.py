@@ -1,7 +1,7 @@
 """A training job for tests in which something goes wrong or is unusual. Prints its losses and what became of it as one
 line of JSON.
 
-    trouble_job.py KIND BACKEND [--daemon PID]
+    bad_luck_job.py KIND BACKEND [--daemon PID]
 
 Its step can run in one other way, which computes the same and does not sleep, so that it is soon settled.
 """
