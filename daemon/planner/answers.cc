@@ -180,7 +180,7 @@ void Tuning::State::On(const LeaseDone& event) {
     const bool other_units = SeeQueue(*s, lease, event, *pairs);
     TakePairs(*s, lease, *pairs);
     const uint64_t drains = s->drain_cost.Charge(unit, event.units.size(), event.drain_ns,
-                                                 lease.purpose == LeasePurpose::kNoise);
+                                                 lease.purpose == LeasePurpose::kNoise, s->step_ns);
     s->ledger.AddDrain(drains);
     s->budget.Spend(static_cast<double>(drains));
     s->drain_unit_ns = drains / event.units.size();

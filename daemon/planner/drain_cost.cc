@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "daemon/planner/samples.h"
 #include "daemon/planner/scale.h"
@@ -48,17 +47,24 @@ std::optional<DrainCost::Fill> DrainCost::Measured() const {
   return fill;
 }
 
-uint64_t DrainCost::Charge(const UnitShape& unit, uint64_t units, uint64_t waits_ns, bool noise) {
+double DrainCost::OwedNs(double step_ns) const {
+  const auto waits = static_cast<double>(waits_owed_ns_);
+  const std::optional<Fill> fill = Measured();
+  if (!fill && !(step_ns > 0)) return waits;
+  return std::min(points_owed_ * (fill ? fill->point_ns : step_ns), waits);
+}
+
+uint64_t DrainCost::Charge(const UnitShape& unit, uint64_t units, uint64_t waits_ns, bool noise,
+                           double step_ns) {
   // A client's numbers are hostile: no lease waits longer than the ledger takes.
   waits_owed_ns_ += std::min(waits_ns, kLongestUnitNs);
   // Warm steps end at a drained point of their own.
   points_owed_ += static_cast<double>(units) * (unit.warm > 0 ? 2 : 1);
-  const std::optional<Fill> fill = Measured();
-  if (!fill && noise && unit.timed > 1) return 0;
-  const double cost = fill ? points_owed_ * fill->point_ns : static_cast<double>(waits_owed_ns_);
+  if (noise && unit.timed > 1 && !Measured()) return 0;
+  const double cost = OwedNs(step_ns);
   points_owed_ = 0;
-  const uint64_t waits = std::exchange(waits_owed_ns_, 0);
-  return cost < static_cast<double>(waits) ? static_cast<uint64_t>(cost) : waits;
+  waits_owed_ns_ = 0;
+  return static_cast<uint64_t>(cost);
 }
 
 }  // namespace blazed::planner

@@ -29,10 +29,17 @@ class DrainCost {
   // From the medians of the shortest and of the longest units.
   std::optional<Fill> Measured() const;
 
+  // Units have another shape from here on: what was measured is no guide. What is owed stays so.
+  void ForgetLengths() { lengths_.clear(); }
+
   // What a lease of so many units cost that waited for `waits_ns`: that much at most. While
-  // nothing is known its waits stand for it; a lease of noise, which is what makes it known, is
-  // charged with the next one.
-  uint64_t Charge(const UnitShape& unit, uint64_t units, uint64_t waits_ns, bool noise);
+  // nothing is known a step stands for each point (`step_ns`; 0: not known, then the waits do),
+  // since host and device wait for each other no longer; a lease of noise, which is what makes it
+  // known, is charged with the next one.
+  uint64_t Charge(const UnitShape& unit, uint64_t units, uint64_t waits_ns, bool noise,
+                  double step_ns);
+  // What leases of noise cost that are not charged yet, as far as it is known.
+  double OwedNs(double step_ns) const;
 
  private:
   double points_owed_ = 0;

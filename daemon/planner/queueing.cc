@@ -38,7 +38,7 @@ void Tuning::State::ForgetNoise(Session& s) {
 // Scale and step time belong to the units they were measured in.
 void Tuning::State::UnitsChanged(Session& s) {
   ForgetNoise(s);
-  s.drain_cost = DrainCost();
+  s.drain_cost.ForgetLengths();
   if (s.returning) {
     s.returning->ahead = s.returning->behind = ClippedBet();
     s.returning->ratios.clear();

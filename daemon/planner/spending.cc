@@ -66,8 +66,9 @@ double Tuning::State::KeptBackNs(const Session& s) const {
   return BuildNs(s) + ProbeNs(s, config_.probe_batches) + LeaseNs(s, kReplicationPairs, true, true);
 }
 
-// Beside what is out already and not yet paid.
+// Beside what is out already, and what has come back and is not yet paid.
 bool Tuning::State::Fits(const Session& s, double ns) const {
+  ns += s.drain_cost.OwedNs(s.step_ns);
   for (const auto& [id, d] : s.open) ns += d.ExpectedNs();
   return s.budget.Covers(ns, now_);
 }
@@ -177,7 +178,7 @@ std::optional<Moment> Tuning::State::SearchEnd(const Session& s) const {
 void Tuning::State::BeginPause(Session& s, double needed_ns) {
   BudgetPause pause;
   pause.needed_ns = needed_ns;
-  pause.until = s.budget.CoversAt(needed_ns, now_);
+  pause.until = s.budget.CoversAt(needed_ns + s.drain_cost.OwedNs(s.step_ns), now_);
   const auto end = JobEnd(s);
   if (pause.until && end && *pause.until > *end) pause.until.reset();
   pause.since = now_;
@@ -200,9 +201,10 @@ Nanos Tuning::State::PausedFor(const Session& s) const {
 }
 
 std::string Tuning::State::BudgetNote(const Session& s) const {
+  const Nanos owed(static_cast<int64_t>(s.drain_cost.OwedNs(s.step_ns)));
   std::string note = "the budget for exploring does not pay for more (" +
-                     SecondsText(s.budget.spent()) + " of " + SecondsText(s.budget.Allowed(now_)) +
-                     " spent)";
+                     SecondsText(s.budget.spent() + owed) + " of " +
+                     SecondsText(s.budget.Allowed(now_)) + " spent)";
   if (s.pause && s.pause->until) {
     note += "; it goes on in about " + SecondsText(std::max(*s.pause->until - now_, Nanos(0)));
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "client/sim/host.h"
@@ -293,6 +294,9 @@ void BendThought(Conclusion& conclusion, Random& random) {
   if (random.Coin()) conclusion.quiet = number();
 }
 
+// Beside a first few hundred: seeds whose storms once broke an invariant.
+constexpr uint64_t kSeeds = 240, kFailedOnce[] = {243, 3846};
+
 // Loses, repeats, delays and bends answers; kills and attaches sessions at random moments. Returns
 // what the most overdrawn job was beyond what it was allowed, in nanoseconds.
 double Storm(uint64_t seed, Seen& seen) {
@@ -414,9 +418,10 @@ double Storm(uint64_t seed, Seen& seen) {
 TEST(Property, InvariantsHoldInEveryStorm) {
   Seen seen;
   double overdrawn = 0;
-  for (uint64_t seed = 1; seed <= 240; ++seed) {
-    overdrawn = std::max(overdrawn, Storm(seed, seen));
-  }
+  std::vector<uint64_t> seeds(kSeeds);
+  std::iota(seeds.begin(), seeds.end(), 1);
+  seeds.insert(seeds.end(), std::begin(kFailedOnce), std::end(kFailedOnce));
+  for (const uint64_t seed : seeds) overdrawn = std::max(overdrawn, Storm(seed, seen));
   EXPECT_GT(overdrawn, 0) << "no budget was ever short";
   EXPECT_GT(seen.shared_races, 20);
   EXPECT_GT(seen.told_regret_ns, 0.9 * seen.true_regret_ns) << "something ran free";

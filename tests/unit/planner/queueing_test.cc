@@ -307,6 +307,41 @@ TEST(Queueing, ChargesDrainedPointsWithWhatIsLostAndNotWithEveryWait) {
   EXPECT_GT(drain, lost / 2);
 }
 
+// Whatever short units there were is left out, so nothing tells what a drained point costs, and all
+// noise leases are charged for with the first lease of a plan.
+TEST(Queueing, AsksForNothingWhereWhatNoiseStillOwesIsNotPaidFor) {
+  sim::HostSettings settings = Queued();
+  settings.queue_host_ns = 1e6;
+  TuningConfig config;
+  config.budget_allowance = std::chrono::milliseconds(200);
+  sim::Host host(&kDevice, settings, config, {}, 6);
+  host.bend = [](EventBody& body) {
+    auto* lease = std::get_if<LeaseDone>(&body);
+    if (lease == nullptr || lease->lease > 1) return true;
+    for (UnitTime& unit : lease->units) unit.flags |= kUnitCheckpoint;
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  host.RunUntilEnd(s, kLongest);
+  ASSERT_LT(LeasesOf(host).front().timed_steps, LeasesOf(host)[1].timed_steps);
+  double longest = 0, overdrawn = 0;
+  bool paused = false;
+  for (const RunPairs& lease : LeasesOf(host)) {
+    const uint64_t steps =
+        2 * lease.challenger_first.size() * (lease.warm_steps + lease.timed_steps);
+    longest = std::max(longest, static_cast<double>(steps) * kDeviceNs);
+  }
+  for (const Action& action : host.actions()) {
+    const auto* report = std::get_if<ReportProgress>(&action);
+    if (report == nullptr) continue;
+    paused |= report->note.starts_with("the budget for exploring does not pay for more (0.3 s of");
+    const Nanos over = report->cost.budget_spent - report->cost.budget_allowed;
+    overdrawn = std::max(overdrawn, static_cast<double>(over.count()));
+  }
+  EXPECT_TRUE(paused) << "with what is owed in its note";
+  EXPECT_LE(overdrawn, longest) << "by more than one directive";
+}
+
 TEST(Queueing, KeepsToTheStepsOfAJobThatAllowsSoMany) {
   sim::HostSettings settings = Queued();
   settings.tune_until_steps = 2000;

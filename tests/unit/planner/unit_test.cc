@@ -135,10 +135,13 @@ std::vector<PairSample> Pairs(double unit_ns, uint32_t timed, int count) {
   return pairs;
 }
 
+constexpr double kStep = 100;
+
 TEST(DrainCost, IsWhatUnitsOfTwoLengthsHaveInCommon) {
   DrainCost cost;
-  EXPECT_EQ(cost.Charge({2, 8}, 10, 5000, false), 5000u) << "nothing is known yet";
-  EXPECT_EQ(cost.Charge({2, 4}, 10, 5000, true), 0u) << "the next lease tells";
+  EXPECT_EQ(cost.Charge({2, 8}, 10, 5000, false, 0), 5000u) << "nothing is known yet";
+  EXPECT_EQ(cost.Charge({2, 8}, 10, 5000, false, kStep), 2000u) << "a step a point at most";
+  EXPECT_EQ(cost.Charge({2, 4}, 10, 5000, true, kStep), 0u) << "the next lease tells";
   EXPECT_FALSE(cost.SawOtherThan({2, 8}));
   cost.Learn({2, 4}, Pairs(4 * 100 + 30, 4, 4));
   EXPECT_TRUE(cost.SawOtherThan({2, 8}));
@@ -148,10 +151,24 @@ TEST(DrainCost, IsWhatUnitsOfTwoLengthsHaveInCommon) {
   EXPECT_NEAR(cost.Measured()->point_ns, 30, 1e-6);
   EXPECT_NEAR(cost.Measured()->step_ns, 100, 1e-6);
   EXPECT_EQ(cost.Measured()->error_ns, 0);
-  EXPECT_NEAR(cost.Charge({2, 8}, 10, 5000, true), 1200, 1) << "both";
-  EXPECT_NEAR(cost.Charge({2, 8}, 10, 5000, false), 600, 1);
-  EXPECT_NEAR(cost.Charge({0, 8}, 10, 5000, false), 300, 1);
-  EXPECT_EQ(cost.Charge({2, 8}, 10, 50, false), 50u) << "never more than was waited";
+  EXPECT_NEAR(cost.Charge({2, 8}, 10, 5000, true, kStep), 1200, 1) << "both";
+  EXPECT_NEAR(cost.Charge({2, 8}, 10, 5000, false, kStep), 600, 1);
+  EXPECT_NEAR(cost.Charge({0, 8}, 10, 5000, false, kStep), 300, 1);
+  EXPECT_EQ(cost.Charge({2, 8}, 10, 50, false, kStep), 50u) << "never more than was waited";
+}
+
+TEST(DrainCost, IsOwedUntilItIsCharged) {
+  DrainCost cost;
+  EXPECT_EQ(cost.OwedNs(kStep), 0);
+  cost.Charge({2, 8}, 10, 5000, true, kStep);
+  EXPECT_EQ(cost.OwedNs(kStep), 2000) << "a step for each of two points a unit";
+  EXPECT_EQ(cost.OwedNs(0), 5000);
+  cost.Charge({2, 8}, 10, 100, true, kStep);
+  EXPECT_EQ(cost.OwedNs(kStep), 4000);
+  cost.ForgetLengths();
+  EXPECT_EQ(cost.OwedNs(kStep), 4000) << "units of another shape pay for it";
+  EXPECT_EQ(cost.Charge({2, 16}, 10, 5000, false, kStep), 6000u);
+  EXPECT_EQ(cost.OwedNs(kStep), 0);
 }
 
 TEST(DrainCost, SaysHowFarOffItMayBe) {
@@ -171,14 +188,14 @@ TEST(DrainCost, IsNothingWhereLongUnitsAreNoDearerAStepAndUnknownWhereNoPairCoun
   DrainCost cost;
   cost.Learn({2, 4}, Pairs(390, 4, 4));
   cost.Learn({2, 8}, Pairs(810, 8, 4));
-  EXPECT_EQ(cost.Charge({2, 8}, 10, 5000, false), 0u);
+  EXPECT_EQ(cost.Charge({2, 8}, 10, 5000, false, kStep), 0u);
   DrainCost empty;
   auto excluded = Pairs(400, 4, 4);
   for (PairSample& pair : excluded) pair.excluded = true;
   empty.Learn({2, 4}, excluded);
   empty.Learn({2, 8}, Pairs(800, 8, 4));
   EXPECT_TRUE(empty.SawOtherThan({2, 8})) << "or it would be asked for again for ever";
-  EXPECT_EQ(empty.Charge({2, 8}, 10, 5000, false), 5000u);
+  EXPECT_EQ(empty.Charge({2, 8}, 10, 5000, false, kStep), 2000u);
 }
 
 }  // namespace
