@@ -151,7 +151,7 @@ bool Tuning::State::HelpStep(Session& s) {
     }
     s.helping = Helping{lead.race->id(), "helps a race " + NameOf(lead), false};
     // The other one may wait for its budget: what is built here explores all the same.
-    SetPhase(s, lead.pause ? lead.pause->phase : lead.phase, s.helping->note);
+    SetPhase(s, lead.SearchPhase(), s.helping->note);
   }
   if (BringPlans(s, lead)) GivePairs(s, *lead.race);
   return false;
@@ -291,7 +291,7 @@ void Tuning::State::TakeOver(Session& s, const Session& from) {
   if (in_use && champion && *champion != kDefaultVariant) {
     IssueAdopt(s, *champion, AdoptReason::kWonRace, false);
   }
-  SetPhase(s, from.phase, "goes on with the search " + NameOf(from));
+  SetPhase(s, from.SearchPhase(), "goes on with the search " + NameOf(from));
 }
 
 }  // namespace blazed::planner

@@ -196,6 +196,8 @@ struct Session {
   uint64_t turn = 0;           // which one was its latest to explore; 0: none so far
   uint64_t clock = 0;          // grows with each use of a variant
 
+  // Of its search, which may wait for its budget.
+  Phase SearchPhase() const { return pause ? pause->phase : phase; }
   // Work that a next step has to wait for; an adopt needs no waiting.
   bool Busy() const {
     for (const auto& [id, directive] : open) {

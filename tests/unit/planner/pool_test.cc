@@ -261,6 +261,37 @@ TEST(Pool, WhoBuildsForOneThatIsOutOfBudgetIsNotCalledWaiting) {
   EXPECT_GT(meanwhile, 0) << "none was out of budget with a race open";
 }
 
+TEST(Pool, WhoGoesOnForOneThatIsOutOfBudgetIsNotCalledWaiting) {
+  int went_on = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    TuningConfig config;
+    config.budget_allowance = std::chrono::seconds(2);
+    Jobs jobs(2, seed, config);
+    jobs.host.bend = [&](EventBody& body) {
+      auto* done = std::get_if<ProbeDone>(&body);
+      if (done != nullptr && done->session == jobs.ids[0]) done->probe_ns *= 10;
+      return true;
+    };
+    const auto helps = [&] {
+      const RunPairs lease = ActionsOf<RunPairs>(jobs.host).back();
+      return lease.session == jobs.ids[1] && lease.champion != lease.challenger;
+    };
+    const auto waits = [&] { return jobs.host.tuning().phase(jobs.ids[0]) == Phase::kWaiting; };
+    for (int i = 0; i < 2000 && !(waits() && helps()); ++i) {
+      jobs.host.RunUntilEnd(jobs.ids[0], 10);
+    }
+    if (!waits()) continue;
+    jobs.host.Detach(jobs.ids[0]);
+    for (const ReportProgress& report : ActionsOf<ReportProgress>(jobs.host)) {
+      if (!report.note.starts_with("goes on with the search")) continue;
+      ++went_on;
+      EXPECT_EQ(report.session, jobs.ids[1]);
+      EXPECT_NE(report.phase, Phase::kWaiting) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(went_on, 0) << "none was out of budget with a race open";
+}
+
 TEST(Pool, AFailedProbeConcernsTheJobAndNotThePlan) {
   Jobs jobs(3);
   jobs.host.bend = [&](EventBody& body) {

@@ -295,7 +295,7 @@ void BendThought(Conclusion& conclusion, Random& random) {
 }
 
 // Beside a first few hundred: seeds whose storms once broke an invariant.
-constexpr uint64_t kSeeds = 240, kFailedOnce[] = {243, 3846};
+constexpr uint64_t kSeeds = 240, kFailedOnce[] = {243, 3846, 7790, 33713};
 
 // Loses, repeats, delays and bends answers; kills and attaches sessions at random moments. Returns
 // what the most overdrawn job was beyond what it was allowed, in nanoseconds.
