@@ -47,12 +47,12 @@ void Tuning::State::ForgiveFaults() {
   }
 }
 
-// A plan that pairs speak for and that could not run here: without it the search has no answer.
+// A plan that pairs speak for and that could not run here: without it the search has no answer. One
+// fault is enough where the plan was in use, which is not tried again.
 bool Tuning::State::FaultHidesAWin(const Session& s) const {
-  for (const auto& [plan, count] : s.faults) {
-    const auto known = plans_.find(plan);
-    if (count < kFaultsInProcess || faults_.at(plan) >= kFaults || known == plans_.end()) continue;
-    const bool measured = known->second.pairs > 0;
+  for (const auto& [plan, verdict] : s.failed) {
+    if (verdict != Verdict::kInconclusive || !s.faults.contains(plan)) continue;
+    const bool measured = plans_.at(plan).pairs > 0;
     if (measured && search_.Predict(Plan{}, plan).first > config_.delta0) return true;
   }
   return false;

@@ -6,6 +6,15 @@
 namespace blazed::planner {
 namespace {
 
+Plan BuiltAs(const sim::Host& host, SessionId session, VariantId variant) {
+  for (const Action& action : host.actions()) {
+    const auto* build = std::get_if<BuildVariant>(&action);
+    if (build == nullptr || build->session != session || build->variant != variant) continue;
+    return build->plan;
+  }
+  return {};
+}
+
 // The host of a job whose probes of the good plan fail to run while `left` is above zero.
 struct Faulty {
   explicit Faulty(uint64_t seed, TuningMemory memory = {}, double cost = -0.08)
@@ -23,15 +32,7 @@ struct Faulty {
     };
   }
   bool Strikes(const Plan& plan) const { return alone ? plan == kGood : HasGood(plan); }
-  Plan PlanOf(const ProbeDone& done) const {
-    for (const Action& action : host.actions()) {
-      const auto* build = std::get_if<BuildVariant>(&action);
-      const bool of_it =
-          build != nullptr && build->session == done.session && build->variant == done.variant;
-      if (of_it) return build->plan;
-    }
-    return {};
-  }
+  Plan PlanOf(const ProbeDone& done) const { return BuiltAs(host, done.session, done.variant); }
   SettlementRecord Stored() const {
     SettlementRecord record;
     record.id = 40;
@@ -135,6 +136,35 @@ TEST(Faults, NoWinnerIsNoAnswerWhereAPlanThatPairsSpeakForCouldNotRun) {
   ASSERT_TRUE(job.host.RunUntilEnd(third, 50000));
   EXPECT_EQ(job.host.outcome(third)->outcome, Outcome::kSettled);
   EXPECT_EQ(job.host.in_use(third), kGood);
+}
+
+// Each fault of its candidates may be one of the machine's, and so may the one of the plan in use.
+TEST(Faults, NoWinnerIsNoAnswerWhereThePlanInUseFailedToRunWithAllOthers) {
+  int in_use = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    sim::CostTable table(std::vector<double>(40, 0.002));
+    table.SetCost(1, 1, -0.08);
+    sim::Host host(&table, {}, {}, {}, seed);
+    const SessionId s = host.Attach("job");
+    bool won = false;
+    host.bend = [&](EventBody& body) {
+      auto* done = std::get_if<ProbeDone>(&body);
+      won = won || !host.in_use(s).empty();
+      if (done == nullptr || !won) return true;
+      in_use += BuiltAs(host, s, done->variant) == host.in_use(s) ? 1 : 0;
+      done->summary = {};
+      done->summary.equivalence = Equivalence::kRejectedBroken;
+      done->passed_batches = 0;
+      return true;
+    };
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    ASSERT_TRUE(won) << seed;
+    EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided) << seed;
+    EXPECT_EQ(host.outcome(s)->reason,
+              "a plan that pairs speak for failed to run in its probes here")
+        << seed;
+  }
+  EXPECT_GT(in_use, 0) << "no plan in use was probed again";
 }
 
 // In service the plan stands down here at once, whatever the probe failed by.
