@@ -40,10 +40,12 @@ bool Tuning::State::TryAgainAfterFault(Session& s, const Variant& v, const GateA
   return true;
 }
 
-// What failed in the processes before may run in this one.
+// What failed in the processes before may run in this one. Where more than the fault is known by
+// now, rare slow steps or wrong numbers, the plan stays given up for that.
 void Tuning::State::ForgiveFaults() {
   for (const auto& [plan, count] : faults_) {
-    if (count < kFaults) search_.TakeUp(plan);
+    const bool no_more_is_known = RecordOf(plan).verdict == Verdict::kInconclusive;
+    if (count < kFaults && no_more_is_known) search_.TakeUp(plan);
   }
 }
 

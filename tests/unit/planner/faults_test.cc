@@ -167,6 +167,31 @@ TEST(Faults, NoWinnerIsNoAnswerWhereThePlanInUseFailedToRunWithAllOthers) {
   EXPECT_GT(in_use, 0) << "no plan in use was probed again";
 }
 
+// It ran at last, and computed other numbers: that holds in every process.
+TEST(Faults, AnotherProcessForgivesNoPlanThatWasRejectedBehindItsFault) {
+  const Plan both = {{0, 1}, {1, 1}};
+  const sim::CostTable table({-0.05, -0.08, 0.02, 0.01});
+  sim::Host host(&table, {}, {}, {}, 3);
+  uint32_t probes = 0;
+  host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<ProbeDone>(&body);
+    if (done == nullptr || BuiltAs(host, done->session, done->variant) != both) return true;
+    done->summary = {};
+    done->summary.equivalence =
+        probes++ == 0 ? Equivalence::kRejectedBroken : Equivalence::kRejectedDifferent;
+    done->passed_batches = 0;
+    return true;
+  };
+  const SessionId first = host.Attach("first");
+  for (int i = 0; i < 5000 && probes < 2; ++i) host.RunUntilEnd(first, 1);
+  ASSERT_EQ(probes, 2u);
+  ASSERT_FALSE(host.settlement().has_value());
+  host.Detach(first);
+  const SessionId second = host.Attach("second");
+  ASSERT_TRUE(host.RunUntilEnd(second, 50000));
+  EXPECT_EQ(probes, 2u) << "built and probed again";
+}
+
 // In service the plan stands down here at once, whatever the probe failed by.
 TEST(Faults, OneInServiceStandsThePlanDownHereAndDemotesNothing) {
   Settled job(4);
