@@ -286,6 +286,7 @@ void Tuning::State::TakeOver(Session& s, const Session& from) {
   campaign_.proof.reset();
   campaign_.default_step_ns = s.step_ns;
   search_.NextProcess(LargestSpread());
+  ForgiveFaults();
   const bool in_use = campaign_.stage == Stage::kSearch || campaign_.stage == Stage::kVerify;
   const auto champion = Proven(s, campaign_.champion);
   if (in_use && champion && *champion != kDefaultVariant) {

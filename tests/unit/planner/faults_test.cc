@@ -1,6 +1,9 @@
 // Probes that fail to run: what is tried again, how often, and what is never taken for an answer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "tests/unit/planner/settled_job.h"
 
 namespace blazed::planner {
@@ -13,6 +16,17 @@ Plan BuiltAs(const sim::Host& host, SessionId session, VariantId variant) {
     return build->plan;
   }
   return {};
+}
+
+// Whether two sessions were lent pairs of the race that is open.
+bool BothRace(const sim::Host& host) {
+  std::set<SessionId> lent;
+  for (const Action& action : host.actions()) {
+    if (std::holds_alternative<KeepRace>(action)) lent.clear();
+    const auto* run = std::get_if<RunPairs>(&action);
+    if (run != nullptr && run->champion != run->challenger) lent.insert(run->session);
+  }
+  return lent.size() == 2;
 }
 
 // The host of a job whose probes of the good plan fail to run while `left` is above zero.
@@ -190,6 +204,41 @@ TEST(Faults, AnotherProcessForgivesNoPlanThatWasRejectedBehindItsFault) {
   const SessionId second = host.Attach("second");
   ASSERT_TRUE(host.RunUntilEnd(second, 50000));
   EXPECT_EQ(probes, 2u) << "built and probed again";
+}
+
+TEST(Faults, WhoTakesTheSearchOverTriesThePlanThatFailedToRunBefore) {
+  const Plan both = {{0, 1}, {1, 1}};
+  const sim::CostTable table({-0.05, -0.08, 0.02, 0.01});
+  int taken_over = 0, tried = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    sim::Host host(&table, {}, {}, {}, seed);
+    const SessionId first = host.Attach("first", Mode::kTune, "GPU-0");
+    const SessionId second = host.Attach("second", Mode::kTune, "GPU-1");
+    uint32_t faults = 0;
+    host.bend = [&](EventBody& body) {
+      auto* done = std::get_if<ProbeDone>(&body);
+      if (done == nullptr || done->session != first) return true;
+      if (BuiltAs(host, first, done->variant) != both) return true;
+      ++faults;
+      done->summary = {};
+      done->summary.equivalence = Equivalence::kRejectedBroken;
+      done->passed_batches = 0;
+      return true;
+    };
+    for (int i = 0; i < 60000 && !(faults == 2 && BothRace(host)); ++i) {
+      if (host.RunUntilEnd(first, 1)) break;
+    }
+    if (faults < 2 || host.outcome(first)) continue;
+    ++taken_over;
+    host.Detach(first);
+    ASSERT_TRUE(host.RunUntilEnd(second, 50000));
+    tried += std::any_of(host.actions().begin(), host.actions().end(), [&](const Action& action) {
+      const auto* build = std::get_if<BuildVariant>(&action);
+      return build != nullptr && build->session == second && build->plan == both;
+    });
+  }
+  EXPECT_GT(taken_over, 0);
+  EXPECT_GT(tried, 0) << "of " << taken_over;
 }
 
 // In service the plan stands down here at once, whatever the probe failed by.
