@@ -37,6 +37,13 @@ bool StaysRejected(Verdict verdict) {
          verdict == Verdict::kRejectedMemory;
 }
 
+// For rare steps that an earlier process saw: this one's first pairs would not tell of them. A
+// verdict says how far the plan came before it says that.
+bool LostToItsTail(const PlanRecord& record) {
+  const bool lost = record.verdict == Verdict::kLost || record.verdict == Verdict::kDemoted;
+  return lost && record.reason.find(kTailReason) != std::string::npos;
+}
+
 // A plan from elsewhere that was judged here is not raced again in every process: each race of it
 // would be another chance to be wrong.
 bool JudgedHere(const std::map<Plan, PlanRecord>& plans, const Plan& plan) {
@@ -65,8 +72,7 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
   for (PlanRecord& record : memory.plans) {
     if (!space_.Valid(record.plan)) continue;
     if (record.pairs > 0) search_.NoteTried(record.plan);
-    // Rare steps that an earlier process saw: this one's first pairs would not tell of them.
-    if (record.reason.starts_with(kTailReason)) search_.GiveUp(record.plan);
+    if (LostToItsTail(record)) search_.GiveUp(record.plan);
     if (StaysRejected(record.verdict)) Blame(record.plan, record.verdict);
     plans_[record.plan] = std::move(record);
   }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "client/sim/host.h"
+#include "daemon/planner/tail_guard.h"
 
 namespace blazed::planner {
 namespace {
@@ -276,6 +277,34 @@ TEST(Tuning, EndsUndecidedWhereItsWindowEnds) {
 }
 
 // The win is there in the build that raced and gone after the rebuild.
+TEST(Tuning, RacesNoPlanAgainBehindARestartWhoseSlowStepsLostItARace) {
+  const sim::CostTable table = OneGoodOption();
+  sim::HostSettings settings;
+  settings.tail_share = 0.1;
+  int restarts = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    sim::Host host(&table, settings, {}, {}, seed);
+    const auto lost = [&] {
+      return !host.races().empty() &&
+             host.races().back().reason.find(kTailReason) != std::string::npos;
+    };
+    const SessionId first = host.Attach("first");
+    while (!lost() && !host.RunUntilEnd(first, 1)) {
+    }
+    if (host.outcome(first)) continue;
+    const Plan plan = host.races().back().challenger;
+    const size_t before = host.races().size();
+    host.Detach(first);
+    host.RestartDaemon(sim::Restart::kStopped);
+    ++restarts;
+    ASSERT_TRUE(host.RunUntilEnd(host.Attach("second"), 50000));
+    for (size_t i = before; i < host.races().size(); ++i) {
+      EXPECT_NE(host.races()[i].challenger, plan) << host.races()[i].reason;
+    }
+  }
+  EXPECT_GT(restarts, 3);
+}
+
 TEST(Tuning, DemotesAWinThatARebuildTakesAway) {
   const sim::CostTable with = OneGoodOption();
   sim::CostTable live = OneGoodOption();
