@@ -310,8 +310,11 @@ void Tuning::State::AfterReplication(Session& s, const Race& race) {
       return StartDwelling(s, race, SettlementKind::kInJob);
     case RaceOutcome::kUndecided:
       Judge(race.challenger(), Verdict::kUndecided, "replication: " + Story(race));
-      // The rebuild took it out of use; it stays provisional in this session.
-      if (const auto variant = Proven(s, race.challenger())) s.in_use = *variant;
+      // The rebuild took it out of use. It stays provisional in this session, where no check comes
+      // any more, unless its pairs show a win that left.
+      if (const auto variant = Proven(s, race.challenger()); variant && race.Estimate() > 0) {
+        s.in_use = *variant;
+      }
       return EndUndecided(s, "the win could not be told from the noise after a rebuild");
     case RaceOutcome::kLost:
       return race.vetoed() ? DropForItsTail(s, race) : AfterLostReplication(s, race);

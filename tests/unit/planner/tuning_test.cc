@@ -305,6 +305,34 @@ TEST(Tuning, RacesNoPlanAgainBehindARestartWhoseSlowStepsLostItARace) {
   EXPECT_GT(restarts, 3);
 }
 
+// The win is proven by a replication's first pairs and gone in those behind them.
+TEST(Tuning, KeepsNoPlanInUseThatItsReplicationShowsAsTheSlowerOne) {
+  int undecided = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const sim::CostTable table = OneGoodOption();
+    sim::CostTable live = OneGoodOption();
+    sim::Host host(&table, {}, {}, {}, seed);
+    host.live_table = &live;
+    const SessionId s = host.Attach("job");
+    int steps = 0;
+    host.on_live = [&](SessionId, VariantId, const Plan& plan) {
+      const bool replicates = !plan.empty() && host.tuning().phase(s) == Phase::kReplicate;
+      if (replicates && ++steps == 28) {
+        for (uint32_t decision = 0; decision < 6; ++decision) live.SetCost(decision, 1, 0.02);
+      }
+    };
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    const auto gone = [](const RaceRecord& race) {
+      return race.kind == RaceKind::kReplication && race.outcome == RaceOutcome::kUndecided &&
+             race.effect.estimate < 0;
+    };
+    if (std::none_of(host.races().begin(), host.races().end(), gone)) continue;
+    ++undecided;
+    EXPECT_TRUE(host.in_use(s).empty()) << host.races().back().reason;
+  }
+  EXPECT_GT(undecided, 0);
+}
+
 TEST(Tuning, DemotesAWinThatARebuildTakesAway) {
   const sim::CostTable with = OneGoodOption();
   sim::CostTable live = OneGoodOption();
