@@ -27,16 +27,19 @@ std::string In(const ComparisonSummary& summary) {
   return summary.worst_tensor.empty() ? "" : absl::StrCat(" in ", summary.worst_tensor);
 }
 
-// The shim allows four times the default's own error, or more where the type of the numbers does.
+// The shim allows four times the default's own error, down to twice where that is its limit, or
+// more where the type of the numbers does. What is less is by the type alone: the own error was too
+// large to judge by.
 std::string AllowedText(const ComparisonSummary& summary) {
+  const double own = summary.own_max_rel;
   const bool by_own_error =
-      summary.own_max_rel > 0 && summary.allowed_max_rel <= 4.001 * summary.own_max_rel;
+      own > 0 && summary.allowed_max_rel >= 1.999 * own && summary.allowed_max_rel <= 4.001 * own;
   const std::string of_the_largest = " of the largest number there";
   if (!by_own_error) {
     return absl::StrFormat("re-ordered sums explain %.2g", summary.allowed_max_rel) +
            of_the_largest;
   }
-  return absl::StrFormat("the default's own error of %.2g allows %.2g", summary.own_max_rel,
+  return absl::StrFormat("the default's own error of %.2g allows %.2g", own,
                          summary.allowed_max_rel) +
          of_the_largest;
 }

@@ -77,6 +77,14 @@ TEST(Explain, SaysWhatAComparisonWasJudgedBy) {
   record.comparison.allowed_max_rel = 4e-3;
   EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
               Contains(HasSubstr("the default's own error of 0.001 allows 0.004 of the largest")));
+  record.comparison.own_max_rel = 0.125;  // a quarter is the most that is allowed
+  record.comparison.allowed_max_rel = 0.25;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("the default's own error of 0.12 allows 0.25 of the largest")));
+  record.comparison.own_max_rel = 0.3;  // too large to judge by
+  record.comparison.allowed_max_rel = 6e-5;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
+              Contains(HasSubstr("re-ordered sums explain 6e-05 of the largest")));
 }
 
 TEST(Explain, SaysOfEveryNumberOfAComparisonWhatItIs) {
