@@ -106,7 +106,7 @@ absl::Status CheckMemory(const Workload& workload, uint64_t memory_bytes) {
   return absl::FailedPreconditionError(
       absl::StrCat("the model's parameters and its optimiser's state take ", bytes >> 20,
                    " MiB and the machine has ", memory_bytes >> 20,
-                   "; make the width or the number of layers smaller"));
+                   " MiB; make the width or the number of layers smaller"));
 }
 
 }  // namespace blazed::workloads

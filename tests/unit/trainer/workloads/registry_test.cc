@@ -75,7 +75,7 @@ TEST(Workloads, RefuseAMachineThatCannotHoldTheModel) {
   EXPECT_TRUE(CheckMemory(*workload, kBytes + 64).ok());
   const absl::Status refused = CheckMemory(*workload, kBytes - 1);
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("number of layers smaller"));
+  EXPECT_THAT(std::string(refused.message()), testing::HasSubstr(" has 0 MiB; make the width"));
 }
 
 TEST(Workloads, HaveADecisionMoreWhereStepsMayUseThreads) {
