@@ -12,8 +12,7 @@ struct GateAnswer {
   bool passed = false;
   Verdict verdict = Verdict::kInconclusive;  // kProven where passed
   std::string reason;
-  bool faulted =
-      false;  // its run failed, so no number of it was seen; `verdict` is kRejectedBroken
+  bool faulted = false;  // kRejectedBroken, for a run that failed: no number of it was seen
 };
 
 // `passed_batches` live batches in a row were passed in this process; `needed` is the contract's
