@@ -41,6 +41,7 @@ struct Campaign {
   std::string champion_process;       // where it was accepted
   std::optional<Plan> candidate;      // to be replicated before any search
   bool candidate_unfinished = false;  // its search had not ended: after replication it goes on
+  bool goes_on = false;               // from what is settled, which stays in force meanwhile
   bool verified = false;
   bool discard_mode = false;  // carry-over was seen
   bool measured = false;      // a distinct, proven plan has pairs under this default
@@ -77,6 +78,7 @@ struct Campaign {
   uint64_t pending_request = 0;
   // The plan failed while the store was writing: demoted as soon as the store has answered.
   std::optional<std::string> failed_meanwhile;
+  Plan failed_plan;
   Verdict failed_verdict = Verdict::kDemoted;
 };
 

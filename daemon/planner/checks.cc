@@ -203,10 +203,12 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict, co
   if (campaign_.pending) {
     // A settlement that nobody here knows of would come into force behind the demotion.
     campaign_.failed_meanwhile = reason;
+    campaign_.failed_plan = settlement_->plan;
     campaign_.failed_verdict = verdict;
     return;
   }
   const SettlementRecord demoted = *settlement_;
+  const SessionId went_on_with = campaign_.goes_on ? explorer_ : 0;
   demoted_.reset();
   if (verdict == Verdict::kDemoted) demoted_ = demoted.plan;
   settlement_.reset();
@@ -218,7 +220,10 @@ void Tuning::State::DemoteSettled(const std::string& reason, Verdict verdict, co
   search_.NoteAccept();
   explorer_ = 0;
   for (auto& [id, s] : sessions_) {
-    if (s.role != Role::kSettled && s.role != Role::kServing) continue;
+    const bool went_on = s.role == Role::kExploring && went_on_with == id;
+    if (s.role != Role::kSettled && s.role != Role::kServing && !went_on) continue;
+    s.dwelling.reset();
+    EndPause(s);
     if (s.race) {
       // Its pairs were drawn for a plan that is demoted by now: filed, but nothing follows from it.
       s.race->Abandon(reason);

@@ -47,6 +47,10 @@ bool Tuning::State::ExploreStep(Session& s) {
   if (BudgetEnds(s) || RefillNoise(s)) return false;
   const bool searching = campaign_.stage == Stage::kSearch || campaign_.stage == Stage::kVerify;
   if (searching && !Proven(s, campaign_.champion)) {
+    if (GoesOn(s) && campaign_.champion == InForce()) {
+      LoseSettled(s, "the settled plan cannot run here any more");
+      return false;
+    }
     DemoteChampion(s, "the plan in use cannot run here any more");
   }
   switch (campaign_.stage) {
@@ -148,7 +152,8 @@ bool Tuning::State::NoiseStep(Session& s) {
     campaign_.forecast = MakeForecast(Measure(s), search_.profile(), s.noise_pairs, earlier_);
     Emit(KeepForecast{s.ready.session, campaign_.forecast});
   }
-  campaign_.default_step_ns = s.step_ns;
+  campaign_.default_step_ns =
+      GoesOn(s) ? static_cast<double>(settlement_->default_step_ns) : s.step_ns;
   if (campaign_.candidate) {
     SetStage(s, Stage::kCandidate);
     return true;
@@ -307,6 +312,7 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   ClearBatch();
   campaign_.contender.reset();
   campaign_.sham.reset();
+  if (GoesOn(s) && campaign_.champion == InForce()) return BackToService(s, why);
   const SearchProfile& profile = search_.profile();
   if (campaign_.champion.empty() && BuildsLeft(s) == 0) return EndUndecided(s, why);
   if (campaign_.champion.empty() && profile.too_noisy) {
@@ -345,6 +351,7 @@ bool Tuning::State::LookedAtWhatIsThere() const {
 // Freezes the session with what is in use; the next process goes on from the campaign.
 void Tuning::State::EndUndecided(Session& s, const std::string& why) {
   if (campaign_.stage == Stage::kDwell && s.dwelling) return EndDwelling(s, why);
+  if (GoesOn(s)) return BackToService(s, why);
   if (!HandOver(s) && s.race) {
     s.race->Abandon(why);
     CloseRace(s);

@@ -141,6 +141,7 @@ void Tuning::State::FailVariant(Session& s, VariantId id, Verdict verdict,
   if (verdict == Verdict::kProposed) return;
   search_.NoteTried(plan);  // else a group of changes that fails would be named again and again
   Blame(plan, verdict);
+  if (IsWrong(verdict) && GoesOn(s) && plan == InForce()) DemoteSettled(reason, verdict);
 }
 
 // A failed plan is not proposed again. Which of its choices is at fault is known where it has just

@@ -281,7 +281,7 @@ void Tuning::State::DropForItsTail(Session& s, const Race& race) {
 void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
   const Plan plan = campaign_.champion;
   if (plan.empty()) return;
-  campaign_.champion.clear();
+  campaign_.champion = InForce();
   campaign_.proof.reset();
   campaign_.gain = 0;
   ClearBatch();
@@ -291,8 +291,10 @@ void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
     s.race->Abandon(reason);
     CloseRace(s);
   }
-  if (s.in_use != kDefaultVariant) IssueAdopt(s, kDefaultVariant, AdoptReason::kDemoted, false);
-  s.step_ns = campaign_.default_step_ns;
+  const VariantId back = Proven(s, campaign_.champion).value_or(kDefaultVariant);
+  if (s.in_use != back) IssueAdopt(s, back, AdoptReason::kDemoted, false);
+  const double settled = campaign_.goes_on ? static_cast<double>(settlement_->settled_step_ns) : 0;
+  s.step_ns = settled > 0 ? settled : campaign_.default_step_ns;
   if (!s.failed.contains(plan)) Judge(plan, Verdict::kLost, reason);
 }
 

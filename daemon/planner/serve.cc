@@ -115,6 +115,7 @@ void Tuning::State::ServeMatch(Session& s, AdoptReason reason) {
   IssueAdopt(s, variant.value_or(kDefaultVariant), reason, true);
   KeepEnd(s, Outcome::kServed, settlement_->id, "both signatures are those of the settlement");
   SetPhase(s, Phase::kServed, {});
+  WaitToGoOn(s);
 }
 
 void Tuning::State::ServeReplicated(Session& s, const Race& race) {

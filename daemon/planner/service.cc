@@ -34,13 +34,15 @@ void Tuning::State::On(const ServiceWindow& event) {
   const uint64_t steps = std::min(passed, kLongestCount);
   if (s->in_use == kDefaultVariant) return LookForReturn(*s, event, steps);
   if (event.variant != s->in_use) return SeeOtherVariant(*s, event);
-  const bool pairs = s->role == Role::kSettled && timer_ && s->ready.mode == Mode::kTune;
-  const bool drift_due = s->role == Role::kSettled && timer_ && DriftDue(*s, event, steps);
+  const bool settled = RunsSettled(*s) && timer_;
+  const bool pairs = settled && s->ready.mode == Mode::kTune;
+  const bool drift_due = settled && DriftDue(*s, event, steps);
   const bool probe_due = !pairs && CountSteps(s->probe_timer, steps);
   if (s->burst || s->trials_ended) return;
   const bool free = explorer_ == 0 && !DeviceTaken(*s);
   if (pairs && drift_due && free && PaysCheck(*s)) return StartCheck(*s, true);
-  if (probe_due && Fits(*s, ProbeNs(*s, 1))) StartCheck(*s, false);
+  if (probe_due && Fits(*s, ProbeNs(*s, 1))) return StartCheck(*s, false);
+  GoOn(*s);
 }
 
 bool Tuning::State::DriftDue(Session& s, const ServiceWindow& event, uint64_t steps) {

@@ -43,7 +43,8 @@ void Tuning::State::On(const SessionGone& event) {
     Emit(KeepRace{s.race->Record(s.ready.session, now_)});
     s.race.reset();
   }
-  if (s.role == Role::kExploring) {
+  const bool went_on = GoesOn(s);  // its end was kept where it settled
+  if (s.role == Role::kExploring && !went_on) {
     KeepEnd(s, Outcome::kUndecided, 0,
             handed_over ? "the session ended; another job goes on with its search"
                         : "the session ended before the search did");
@@ -57,6 +58,7 @@ void Tuning::State::On(const SessionGone& event) {
     explorer_ = 0;
     DropThought();
   }
+  if (went_on) campaign_ = Campaign{};
   GrantTurns();
 }
 

@@ -89,6 +89,7 @@ void Tuning::State::SettleWon(Session& s, const Race& proof, SettlementKind kind
 }
 
 void Tuning::State::SettleNoWinner(Session& s, const std::string& why) {
+  if (GoesOn(s)) return BackToService(s, why);
   SettlementRecord record;
   record.kind = SettlementKind::kNoWinner;
   record.champion_signature = s.ready.default_signature;
@@ -126,12 +127,18 @@ void Tuning::State::On(const SettlementStored& event) {
     KeepEnd(*s, winner ? (served ? Outcome::kServed : Outcome::kSettled) : Outcome::kNoWinner,
             event.settlement, awaits);
     SetPhase(*s, served ? Phase::kServed : Phase::kSettled, awaits);
+    WaitToGoOn(*s);
   }
   explorer_ = 0;
   const auto failed = campaign_.failed_meanwhile;
   const Verdict verdict = campaign_.failed_verdict;
+  const bool this_one = campaign_.failed_plan == settlement_->plan;
   campaign_ = Campaign{};
-  if (failed && winner) return DemoteSettled(*failed, verdict);
+  if (failed && winner && this_one) return DemoteSettled(*failed, verdict);
+  for (auto& [id, other] : sessions_) {
+    const bool earlier = other.serving && other.serving->plan != settlement_->plan;
+    if (other.role == Role::kServing && earlier) StartServing(other);
+  }
   GrantTurns();
 }
 
@@ -140,10 +147,13 @@ void Tuning::State::On(const SettlementFailed& event) {
   if (!campaign_.pending || event.request != campaign_.pending_request) return;
   const SessionId owner = campaign_.pending->session;
   campaign_.pending.reset();
-  if (Session* s = FindSession(owner)) {
+  const std::string why = "the settlement could not be kept: " + event.reason;
+  Session* s = FindSession(owner);
+  const bool went_on = s != nullptr && GoesOn(*s) && !campaign_.failed_meanwhile;
+  if (went_on) return BackToService(*s, why);
+  if (s != nullptr) {
     s->role = Role::kFrozen;
     s->in_use = kDefaultVariant;
-    const std::string why = "the settlement could not be kept: " + event.reason;
     // The host drops nothing by itself when it stands down.
     Emit(Stand{owner, StandReason::kStoreFailed, why});
     KeepEnd(*s, Outcome::kUndecided, 0, why);

@@ -8,7 +8,8 @@ namespace blazed::planner {
 // The champion and an option that shows nowhere run the same. Plans that run as the default does
 // are of no use: their probes compare nothing.
 void Tuning::State::ConsiderSham(Session& s) {
-  if (campaign_.champion.empty() || search_.profile().max_builds > 0) return;
+  if (campaign_.champion.empty() || campaign_.goes_on) return;
+  if (search_.profile().max_builds > 0) return;
   std::vector<Plan> equal;
   for (size_t t = 0; t < space_.size(); ++t) {
     if (!table_.NoOp(t)) continue;
