@@ -2,30 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
-#include "client/sim/host.h"
+#include "tests/unit/planner/settled_job.h"
 
 namespace blazed::planner {
 namespace {
-
-// One way to launch the step saves half of it, and is looked for first. Each of the other changes
-// saves or costs some percent, and takes as long to build.
-sim::CostTable LaunchAndChoices(const std::vector<double>& others) {
-  std::map<Plan, sim::ListedPlan> listed;
-  for (uint32_t bits = 0; bits < (2u << others.size()); ++bits) {
-    Plan plan;
-    double cost = 0;
-    for (uint32_t d = 0; d <= others.size(); ++d) {
-      if ((bits >> d & 1) == 0) continue;
-      plan.push_back({d, 1});
-      cost += d == 0 ? -0.7 : others[d - 1];
-    }
-    listed[plan] = {cost, bits + 1};
-  }
-  return {std::vector<uint32_t>(others.size() + 1, 2), std::move(listed)};
-}
 
 const std::vector<double> kOthers = {0.06, -0.08, 0.05, -0.06, 0.04};
 
