@@ -96,9 +96,9 @@ class BlazedStepper(Stepper):
         session = self.job.session
         return session.status() if session is not None else None
 
-    def tune(self, seconds: float, looked: Callable[[int, Any], bool] = lambda step, status: False) -> str:
-        """Trains until the workload is settled, `looked` says that it is enough, or the time is over. Why it ended, in
-        a sentence."""
+    def tune(self, seconds: float, looked: Callable[[int, Any], bool] = lambda step, status: False, go_on: bool = False) -> str:
+        """Trains until the workload is settled (`go_on`: settled or not), `looked` says that it is enough, or the time is
+        over. Why it ended, in a sentence."""
         self.enter()
         try:
             began, step = time.monotonic(), 0
@@ -114,7 +114,7 @@ class BlazedStepper(Stepper):
                     return status.reason or "the session is off"
                 if looked(step, status):
                     return f"enough {so_far}"
-                if status is not None and status.settled:
+                if status is not None and status.settled and not go_on:
                     return f"{_ENDINGS.get(status.settlement, 'frozen undecided')} {so_far}"
             return f"the {seconds:.0f} s were over after {step} steps"
         finally:

@@ -2,7 +2,7 @@
 """One job under blazed, told from its beginning: what the search found and paid, what the settled plan saves in the same
 process against the default and against PyTorch's own ways, what being attached costs, and how soon the next job has it.
 
-    tune.py --jobs attn257 [--seconds 120] [--step] [--arms compile,reduce-overhead+opt] [--ablate] [--out FOLDER]
+    tune.py --jobs attn257 [--seconds 120] [--step] [--go-on] [--arms compile,reduce-overhead+opt] [--ablate] [--out FOLDER]
 
 --seconds is the time to tune in; what follows takes about as long as the arms named take to compile, and a minute.
 Writes FOLDER/tune.json, the daemon's reports inside, and ends with a table for each job.
@@ -69,7 +69,7 @@ def tuned(job: jobs.Job, args: argparse.Namespace, group: rounds.Group, told: Di
         return None
     running, timeline = group.arms[SETTLED].stepper, Timeline()
     told["peak_bytes"] = group.arms[SETTLED].peak_bytes
-    told["ended"] = running.tune(args.seconds + FREEZE_S, timeline.looked)
+    told["ended"] = running.tune(args.seconds + FREEZE_S, timeline.looked, args.go_on)
     status = running.status()
     told.update(timeline=timeline.looks, why_not=running.job.why_not, report=running.report(),
                 status=status.as_dict() if status is not None else None)
@@ -172,6 +172,7 @@ def one_job(job: jobs.Job, args: argparse.Namespace) -> Dict[str, Any]:
 def main() -> int:
     made = settings.parser(__doc__ or "", settings.Defaults(seconds=120.0, rounds=40))
     made.add_argument("--step", action="store_true", help="hand the whole step to blazed.torch.train_step")
+    made.add_argument("--go-on", action="store_true", help="train for all of --seconds: a search goes on where builds pay later")
     made.add_argument("--ablate", action="store_true", help="measure the settled plan with one kind of decision undone")
     made.add_argument("--second", action="store_true", help=argparse.SUPPRESS)
     args = settings.filled(made.parse_args())
