@@ -1,11 +1,12 @@
 // Runs the host's check computation and compares a variant with the default plan, tensor by tensor.
 //
 // A point is one live batch: within it the default is run once for all variants that are checked.
-// Its tensors are copied, those of any other run are read in place. The default's own error is
-// measured at the first point, by two more runs of it and by the host's reference, where there is
-// one; from then on a default that did not repeat its bits is run twice at every point, the
-// reference at points 2, 4, 8, and the largest error seen counts. A reference that fails, or gives
-// other tensors or NaN, is none. Session's thread.
+// Its tensors are copied, those of any other run are read in place. Under the contract `rounding`
+// the default's own error is measured at the first point, by two more runs of it and by the host's
+// reference, where there is one; from then on a default that did not repeat its bits is run twice
+// at every point, the reference at points 2, 4, 8, and the largest error seen counts. A reference
+// that fails, or gives other tensors or NaN, is none. Under other contracts the default is repeated
+// once. Session's thread.
 #pragma once
 
 #include <cstdint>

@@ -217,10 +217,16 @@ TEST_F(OwnError, ComesFromTheRepeatsAloneWhereTheReferenceIsNone) {
   EXPECT_EQ(host.references, 3);
 }
 
-TEST_F(OwnError, IsNotAskedForUnderABitwiseContract) {
-  Made(true, Contract::kBitwise);
-  EXPECT_EQ(Judged(), Verdict::kRejectedDifferent);
-  EXPECT_EQ(host.references, 0);
+TEST_F(OwnError, IsNotAskedForUnderAnyOtherContract) {
+  host.repeats_itself = false;
+  for (const Contract contract : {Contract::kBitwise, Contract::kPrediction}) {
+    host.runs.clear();
+    Made(true, contract);
+    EXPECT_NE(Judged(), Verdict::kRounding);
+    EXPECT_NE(Judged(), Verdict::kRounding);
+    EXPECT_EQ(host.references, 0);
+    EXPECT_EQ(host.runs[0], 3) << "twice at the first batch and once at each other";
+  }
 }
 
 TEST_F(OwnError, IsNotNeededWhereTheHostNamesItsArithmetic) {
