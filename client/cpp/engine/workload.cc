@@ -83,12 +83,14 @@ bool CopyDecisions(const blz_workload& from, WorkloadSeen& to, std::string& erro
   if (from.decision_bytes < kFirstDecisionBytes) {
     return Fail(error, "workload.decision_bytes is not sizeof(blz_decision)");
   }
+  // Half a pointer is none.
+  const size_t held =
+      from.decision_bytes < sizeof(blz_decision) ? kFirstDecisionBytes : sizeof(blz_decision);
   const auto* bytes = reinterpret_cast<const char*>(from.decisions);
   to.decisions.resize(from.decision_count);
   for (size_t i = 0; i < from.decision_count; ++i) {
     blz_decision decision{};
-    std::memcpy(&decision, bytes + i * from.decision_bytes,
-                std::min(from.decision_bytes, sizeof decision));
+    std::memcpy(&decision, bytes + i * from.decision_bytes, held);
     if (!CopyDecision(decision, from.graph_count, to.decisions[i], error)) return false;
   }
   return true;

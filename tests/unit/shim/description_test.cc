@@ -262,7 +262,9 @@ TEST_F(WorkloadTest, TakesGuessesOfBuildTimesAndDecisionsWithout) {
   workload.decision_bytes = offsetof(blz_decision, build_ns);
   ASSERT_TRUE(Check().has_value()) << "a host from before build_ns";
   EXPECT_TRUE(Check()->decisions[0].build_ns.empty());
-  workload.decision_bytes -= 1;
+  workload.decision_bytes = sizeof(blz_decision) - 1;
+  EXPECT_TRUE(Check()->decisions[0].build_ns.empty()) << "a part of a pointer is none";
+  workload.decision_bytes = offsetof(blz_decision, build_ns) - 1;
   EXPECT_FALSE(Check().has_value());
 }
 
