@@ -80,12 +80,18 @@ Tuning::State::State(WorkloadSpec workload, Contract contract, TuningConfig conf
   if (memory.settlement && space_.Valid(memory.settlement->plan)) {
     settlement_ = std::move(memory.settlement);
     const bool default_serves = settlement_->kind == SettlementKind::kNoWinner;
-    timer_ = memory.drift;
-    if (!timer_ && !default_serves) timer_ = {settlement_->id, kFirstGapSteps, kFirstGapSteps};
-    if (timer_) timer_kept_at_ = timer_->steps_left;
     if (default_serves) RememberDemoted();
-  } else if (memory.candidate && space_.Valid(memory.candidate->plan) &&
-             !memory.candidate->plan.empty() && !JudgedHere(plans_, memory.candidate->plan)) {
+    timer_ = memory.drift;
+    // Its row may be lost: it is written behind the settlement's.
+    if (!timer_ && (!default_serves || demoted_)) {
+      timer_ = {settlement_->id, kFirstGapSteps, kFirstGapSteps};
+    }
+    if (timer_) timer_kept_at_ = timer_->steps_left;
+    return;
+  }
+  RememberDemoted();  // the search behind the demotion may have no answer yet
+  if (memory.candidate && space_.Valid(memory.candidate->plan) && !memory.candidate->plan.empty() &&
+      !JudgedHere(plans_, memory.candidate->plan)) {
     campaign_.candidate = memory.candidate->plan;
   }
 }

@@ -73,6 +73,25 @@ TEST(Returning, LooksAtADemotedPlanBehindARestartAsWell) {
   EXPECT_TRUE(HasGood(job.host.in_use(job.session)));
 }
 
+// The daemon that demoted it was gone before the search behind that had its answer.
+TEST(Returning, LooksAtAPlanThatAnEarlierDaemonDemoted) {
+  for (const auto how : {sim::Restart::kKilled, sim::Restart::kStopped}) {
+    Settled job(6, {0.02, -0.4, 0.02, 0.01});
+    job.live.SetCost(1, 1, 0.3);
+    job.host.bend = [&](EventBody&) { return job.host.demotions() == 0; };
+    job.host.Serve(job.session, 3000);
+    ASSERT_EQ(job.host.demotions(), 1u);
+    ASSERT_FALSE(job.host.settlement().has_value());
+    job.host.bend = nullptr;
+    job.host.RestartDaemon(how);
+    ASSERT_TRUE(job.host.RunUntilEnd(job.session, 50000));
+    ASSERT_EQ(job.host.settlement()->kind, SettlementKind::kNoWinner);
+    job.live.SetCost(1, 1, -0.4);
+    job.host.Serve(job.session, 20000);
+    EXPECT_TRUE(HasGood(job.host.in_use(job.session)));
+  }
+}
+
 TEST(Returning, LooksAtNothingWhereNothingWasDemoted) {
   const sim::CostTable table({0.02, 0.05, 0.02, 0.01});
   sim::Host host(&table, {}, {}, {}, 7);
