@@ -148,6 +148,7 @@ void Tuning::State::On(const ProbeDone& event) {
   if (answer.passed) {
     v->stage = VariantStage::kProven;
     v->probe_tries = 0;
+    if (!helps) faults_.erase(plan);  // those were of other moments
     if (record.verdict == Verdict::kProposed) Judge(plan, Verdict::kProven, {});
   } else if (answer.faulted && !helps && TryAgainAfterFault(*s, *v, answer)) {
     // Its plan is one that was never built, and whoever wants it builds it.

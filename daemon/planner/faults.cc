@@ -1,7 +1,8 @@
 // Probes that failed to run where the default's run did not. No number was seen, so nothing is
 // wrong with the plan as far as anybody knows: a device that had no memory left for a moment, or a
 // driver that was reset, fails as a kernel does that can run nowhere. So the plan is built and
-// probed again, once in a process and a last time in a later one; then it is given up. Whatever
+// probed again, once in a process and a last time in a later one; then, where no probe of it ever
+// passed in between, it is given up. Whatever
 // comes of that, nothing runs live that has not passed all its probes.
 #include "daemon/planner/counted.h"
 #include "daemon/planner/tuning_state.h"
@@ -10,7 +11,7 @@ namespace blazed::planner {
 namespace {
 
 constexpr uint32_t kFaultsInProcess = 2;
-constexpr uint32_t kFaults = 3;  // of a plan in all, in processes that this daemon has seen
+constexpr uint32_t kFaults = 3;  // of a plan in a row, in processes that this daemon has seen
 
 }  // namespace
 

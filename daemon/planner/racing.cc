@@ -335,6 +335,7 @@ void Tuning::State::AfterCandidate(Session& s, const Race& race) {
   campaign_.candidate.reset();
   if (race.outcome() != RaceOutcome::kWon) {
     const bool lost = race.outcome() == RaceOutcome::kLost;
+    if (race.vetoed()) search_.GiveUp(race.challenger());
     Judge(race.challenger(), lost ? Verdict::kLost : Verdict::kUndecided,
           "not replicated here: " + Story(race));
     return SetStage(s, Stage::kScout);
