@@ -315,13 +315,13 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   if (GoesOn(s) && campaign_.champion == InForce()) return BackToService(s, why);
   const SearchProfile& profile = search_.profile();
   if (campaign_.champion.empty() && BuildsLeft(s) == 0) return EndUndecided(s, why);
-  if (campaign_.champion.empty() && profile.too_noisy) {
-    // A quieter hour may find what this one cannot see, so the default is not settled.
-    return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
-  }
   if (campaign_.champion.empty() && !LookedAtWhatIsThere()) {
     if (MeasureTheRest(s)) return;
     return EndUndecided(s, "no plan could be built, proven and measured here");
+  }
+  if (campaign_.champion.empty() && profile.too_noisy) {
+    // A quieter hour may find what this one cannot see, so the default is not settled.
+    return EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
   }
   if (campaign_.champion.empty() && FaultHidesAWin(s)) {
     return EndUndecided(s, "a plan that pairs speak for failed to run in its probes here");

@@ -501,6 +501,37 @@ TEST(Tuning, EndsUndecidedWhereTheNoiseHidesEverything) {
   EXPECT_FALSE(host.settlement().has_value());
 }
 
+// What the noise of the first pairs hides in a small space is measured once all the same.
+TEST(Tuning, TriesTheFewPlansThatThereAreBeforeItBlamesTheNoise) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const sim::CostTable table({-0.3, 0.01, 0.01});
+    sim::HostSettings wild;
+    wild.noise.sd = 1;
+    sim::Host host(&table, wild, {}, {}, seed);
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 100000));
+    const auto measured = [](const auto& plan) { return plan.second.pairs > 0; };
+    const auto& plans = host.plans();
+    EXPECT_TRUE(std::any_of(plans.begin(), plans.end(), measured))
+        << seed << ": " << host.outcome(s)->reason;
+  }
+}
+
+TEST(Tuning, BlamesNoNoiseWhereEveryBuildFails) {
+  const sim::CostTable table({-0.3, 0.01, 0.01});
+  sim::HostSettings wild;
+  wild.noise.sd = 0.5;
+  sim::Host host(&table, wild, {}, {}, 3);
+  host.bend = [](EventBody& body) {
+    if (auto* built = std::get_if<VariantBuilt>(&body)) built->status = BuildStatus::kFailed;
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kUndecided);
+  EXPECT_EQ(host.outcome(s)->reason, "no plan could be built, proven and measured here");
+}
+
 TEST(Tuning, FindsALargeWinUnderWildNoise) {
   const sim::CostTable table({0.02, -0.3, 0.02, 0.01, 0.01, 0.01, 0.01, 0.01});
   sim::HostSettings wild;
