@@ -106,8 +106,8 @@ void Tuning::State::ConfirmBuild(Session& s, Variant& v) {
   if (answer.finding == Finding::kDistinct) {
     NoteStanding(plan);
     // A scout has told what it was built for; the host's memory is worth more than its second
-    // build.
-    if (campaign_.stage == Stage::kScout) IssueDrop(s, v.id);
+    // build, unless builds turned out to be dear.
+    if (campaign_.stage == Stage::kScout && ScoutsPay(s)) IssueDrop(s, v.id);
     return;
   }
   search_.LearnEqual(plan, answer.twin);

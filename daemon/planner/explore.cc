@@ -159,8 +159,7 @@ bool Tuning::State::NoiseStep(Session& s) {
     return true;
   }
   SetStage(s, Stage::kScout);
-  const double lot = s.step_ns > 0 ? 1 + BuildNs(s) / s.step_ns : kScoutSteps;
-  if (static_cast<double>(space_.size()) * lot > kScoutSteps) return true;
+  if (!ScoutsPay(s)) return true;
   // Where builds are limited they are for plans that are measured.
   if (BuildsLeft(s) < 2 * space_.size()) return true;
   for (size_t t = 0; t < space_.size(); ++t) {
@@ -185,10 +184,16 @@ bool Tuning::State::CandidateStep(Session& s) {
   return true;
 }
 
+// What a build costs may not be known before the first one.
+bool Tuning::State::ScoutsPay(const Session& s) const {
+  const double lot = s.step_ns > 0 ? 1 + BuildNs(s) / s.step_ns : kScoutSteps;
+  return static_cast<double>(space_.size()) * lot <= kScoutSteps;
+}
+
 // Builds single changes, so that options that show nowhere in the signature leave the search before
 // any trial.
 bool Tuning::State::ScoutStep(Session& s) {
-  if (BuildsLeft(s) == 0) campaign_.scouts.clear();
+  if (BuildsLeft(s) == 0 || !ScoutsPay(s)) campaign_.scouts.clear();
   const size_t most = campaign_.scouts.empty() ? 0 : BuildsNow(s, kScoutLot);
   if (!campaign_.scouts.empty() && most == 0) return false;
   std::vector<Plan> lot;

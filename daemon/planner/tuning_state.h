@@ -128,6 +128,7 @@ class Tuning::State {
   double BudgetShare(const Session& s) const;
   bool NoiseStep(Session& s);
   bool CandidateStep(Session& s);
+  bool ScoutsPay(const Session& s) const;
   bool ScoutStep(Session& s);
   bool SearchStep(Session& s);
   bool MeasureNext(Session& s);

@@ -43,6 +43,18 @@ uint64_t StepsIn(const std::string& note) {
   return at == std::string::npos ? 0 : std::stoull(note.substr(at + before.size()));
 }
 
+// The host did not say what a build takes: one tells, and the others are not built for their
+// signatures alone.
+TEST(FewBuilds, ScoutsNoFurtherWhereTheFirstBuildTurnsOutDear) {
+  const sim::CostTable table(std::vector<double>(40, 0.01));
+  sim::Host host(&table, Dear(), {}, {}, 5);
+  host.bend_ready = [](SessionReady& ready) { ready.default_build_ns = 0; };
+  const SessionId session = host.Attach("job");
+  host.RunUntilEnd(session, 3000);
+  EXPECT_GE(BuildsOf(host), 1u);
+  EXPECT_LE(BuildsOf(host), 3u);
+}
+
 // The first build waits until the job has run for long enough, and the sooner ends that wait the
 // cheaper the host guesses the build to be.
 TEST(FewBuilds, WaitsNoLongerThanTheGuessedBuildAsks) {
