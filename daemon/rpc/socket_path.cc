@@ -80,13 +80,18 @@ bool SomebodyListens(const std::string& path) {
   return errno != ECONNREFUSED;
 }
 
+// Asked before anything is written beside the path, too.
+absl::Status CheckNothingElse(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || S_ISSOCK(info.st_mode)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, " exists and is no socket; remove it or give another --socket"));
+}
+
 absl::Status ClearStaleSocket(const std::string& path) {
+  if (absl::Status s = CheckNothingElse(path); !s.ok()) return s;
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
-  if (!S_ISSOCK(info.st_mode)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, " exists and is no socket; remove it or give another --socket"));
-  }
   if (info.st_uid != geteuid()) {
     return absl::FailedPreconditionError(absl::StrCat(path, " is a socket of user ", info.st_uid,
                                                       "; remove it or give another --socket"));
@@ -120,6 +125,10 @@ absl::Status CheckSocketPath(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat("socket path \"", path, "\" is not absolute; give a path that begins with /"));
   }
+  if (path.back() == '/') {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "socket path ", path, " ends in /; give the path of the socket itself, not of its folder"));
+  }
   if (path.size() > kLongestSocketPath) {
     return absl::InvalidArgumentError(absl::StrCat("socket path ", path, " has ", path.size(),
                                                    " bytes and the kernel takes ",
@@ -131,6 +140,7 @@ absl::Status CheckSocketPath(const std::string& path) {
 absl::StatusOr<BoundSocket> BoundSocket::Bind(const std::string& path, uint32_t mode) {
   if (absl::Status s = CheckSocketPath(path); !s.ok()) return s;
   if (absl::Status s = CheckFolder(path); !s.ok()) return s;
+  if (absl::Status s = CheckNothingElse(path); !s.ok()) return s;
   absl::StatusOr<UniqueFd> lock = TakeLock(path);
   if (!lock.ok()) return lock.status();
   if (absl::Status s = ClearStaleSocket(path); !s.ok()) return s;

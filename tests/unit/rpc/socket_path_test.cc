@@ -129,6 +129,17 @@ TEST_F(SocketPathTest, APathMustBeAbsoluteAndShort) {
               HasSubstr("108 bytes and the kernel takes 107"));
 }
 
+TEST_F(SocketPathTest, APathThatNamesAFolderMakesNone) {
+  EXPECT_THAT(ErrorOf(path_ + "/", absl::StatusCode::kInvalidArgument), HasSubstr("ends in /"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(SocketPathTest, NoLockIsLeftBesideWhatIsNoSocket) {
+  std::filesystem::create_directory(path_);
+  ErrorOf(path_, absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
+}
+
 TEST_F(SocketPathTest, WhatTookItsPlaceMeanwhileStays) {
   {
     auto bound = BoundSocket::Bind(path_, 0666);
