@@ -1,3 +1,5 @@
+// Searches that go on in a job that has become older.
+//
 // A search where builds are dear ends where a further one does not pay in a job of this length, and
 // what it has is settled. A longer job pays for more. So each time that a job on a settled plan has
 // become twice as old, the search goes on from there: the settled plan is the champion and stays in
@@ -57,6 +59,22 @@ void Tuning::State::GoOn(Session& s) {
   ForgetNoise(s);
   SetPhase(s, Phase::kSearch, "settled; looks whether a further build pays by now");
   Advance(s);
+}
+
+// A search that ended for noise may have met one busy minute in a job of days.
+bool Tuning::State::LookAgain(Session& s) {
+  const bool ended = s.role == Role::kFrozen && s.undecided && !settlement_;
+  const bool free = explorer_ == 0 && !campaign_.pending && !s.Busy() && !s.returning;
+  const bool may = s.ready.mode == Mode::kTune && !s.trials_ended && BudgetShare(s) < 1;
+  if (s.goes_on_at <= 0 || StepsSoFar(s) < s.goes_on_at || !ended || !free || !may) return false;
+  s.goes_on_at = 0;
+  s.role = Role::kWaiting;
+  s.ledger = Ledger();
+  ForgetNoise(s);
+  search_.NoteAccept();  // what it has seen without an end counts from one again
+  SetPhase(s, Phase::kWaiting, "looks again whether it is quieter by now");
+  GrantTurns();
+  return true;
 }
 
 // What is settled runs on, as before.

@@ -32,6 +32,7 @@ void Tuning::State::On(const ServiceWindow& event) {
   if (s->role == Role::kObserving) return ObserveWindow(*s, event);
   if (!AtRest(*s)) return;
   const uint64_t steps = std::min(passed, kLongestCount);
+  if (LookAgain(*s)) return;
   if (s->in_use == kDefaultVariant) return LookForReturn(*s, event, steps);
   if (event.variant != s->in_use) return SeeOtherVariant(*s, event);
   const bool settled = RunsSettled(*s) && timer_;

@@ -182,7 +182,7 @@ struct Session {
   VariantId rebuilding = 0;
   Digest before_rebuild{};
   std::optional<uint64_t> last_window_step;
-  double goes_on_at = 0;      // steps of this job, then a settled search goes on; 0: never
+  double goes_on_at = 0;      // steps of this job, then its search goes on; 0: never
   DriftTimer probe_timer;     // where checks are probes without pairs
   bool trials_ended = false;  // the host tries nothing more, checks included
   StepWatch watch;

@@ -285,13 +285,14 @@ class Tuning::State {
   void EndReturn(Session& s, RaceOutcome outcome, const std::string& reason);
   void Return(const Returning& look, const std::string& process);
 
-  // -- going_on.cc: a settled search in a job that has become longer
+  // -- going_on.cc: searches that go on in a job that has become longer
   Plan InForce() const;
   bool GoesOn(const Session& s) const;
   void WaitToGoOn(Session& s);
   bool RunsSettled(Session& s);
   bool MayGoOn(Session& s);
   void GoOn(Session& s);
+  bool LookAgain(Session& s);
   void BackToService(Session& s, const std::string& why);
   void LoseSettled(Session& s, const std::string& why);
 

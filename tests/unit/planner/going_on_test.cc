@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tests/unit/planner/settled_job.h"
@@ -132,6 +133,35 @@ TEST(GoingOn, WrongNumbersOfWhatIsSettledDemoteItMeanwhile) {
   job.host.Serve(job.session, 200000);
   EXPECT_NE(job.host.in_use(job.session), plan);
   EXPECT_GE(job.host.demotions(), 1u);
+}
+
+// The noise of a first minute is no reason to leave a job of days alone.
+TEST(GoingOn, ASearchThatEndedForNoiseLooksAgainInTheQuiet) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01});
+  for (const uint64_t seed : {1, 2, 3, 4, 5}) {
+    sim::Host host(&table, {}, {}, {}, seed);
+    Random noise(seed);
+    bool loud = true;
+    host.bend = [&](EventBody& body) {
+      auto* done = std::get_if<LeaseDone>(&body);
+      if (done == nullptr || !loud) return true;
+      for (UnitTime& unit : done->units) {
+        unit.host_ns = static_cast<uint64_t>(static_cast<double>(unit.host_ns) *
+                                             std::exp(3 * noise.Uniform()));
+      }
+      return true;
+    };
+    const SessionId s = host.Attach("job");
+    ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+    ASSERT_TRUE(host.outcome(s)->reason.starts_with("too noisy")) << host.outcome(s)->reason;
+    const size_t leases = host.events().size();
+    host.Serve(s, 3000);
+    EXPECT_LT(host.events().size(), leases + 100) << "it looks again as soon as that";
+    loud = false;
+    host.Serve(s, 100000);
+    EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled) << host.outcome(s)->reason;
+    EXPECT_TRUE(HasGood(host.in_use(s))) << "seed " << seed;
+  }
 }
 
 TEST(GoingOn, NothingIsAskedOfAJobThatIsPinned) {
