@@ -2,6 +2,7 @@
 // another kind change nothing. What a client says about time or numbers is checked before it
 // counts.
 #include <algorithm>
+#include <utility>
 
 #include "daemon/planner/tuning_state.h"
 
@@ -279,6 +280,22 @@ void Tuning::State::Refused(Session& s, const Outstanding& directive, const Dire
       if (s.in_use == directive.variant) s.in_use = kDefaultVariant;
       return FailVariant(s, directive.variant, verdict, why);
   }
+}
+
+void Tuning::State::On(const DirectiveHeld& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr) return;
+  const auto open = s->open.find(event.directive);
+  if (open != s->open.end()) open->second.held = true;
+}
+
+// The host has all of its time from here on.
+void Tuning::State::On(const DirectiveSent& event) {
+  Session* s = FindSession(event.session);
+  if (s == nullptr) return;
+  const auto open = s->open.find(event.directive);
+  if (open == s->open.end() || !std::exchange(open->second.held, false)) return;
+  open->second.issued = now_;
 }
 
 void Tuning::State::On(const VariantAdopted& event) {

@@ -10,19 +10,10 @@ namespace blazed::planner {
 namespace {
 
 // In the order of EventBody and of Action; a name once given stays.
-constexpr const char* kEventKinds[] = {"session_ready",
-                                       "session_gone",
-                                       "variant_built",
-                                       "probe_done",
-                                       "lease_done",
-                                       "lease_expired",
-                                       "directive_refused",
-                                       "variant_adopted",
-                                       "service_window",
-                                       "settlement_stored",
-                                       "settlement_failed",
-                                       "thought_done",
-                                       "tick"};
+constexpr const char* kEventKinds[] = {
+    "session_ready",  "session_gone",      "variant_built",     "probe_done",     "lease_done",
+    "lease_expired",  "directive_refused", "directive_held",    "directive_sent", "variant_adopted",
+    "service_window", "settlement_stored", "settlement_failed", "thought_done",   "tick"};
 constexpr const char* kActionKinds[] = {
     "build_variant", "probe_variants", "run_pairs",    "adopt",      "drop_variant",  "stand",
     "progress",      "keep_plan",      "keep_race",    "keep_probe", "keep_forecast", "settle",

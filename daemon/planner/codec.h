@@ -24,6 +24,9 @@ namespace blazed::planner {
 // events differs from version 1 as well. 3: a cost tells noise and late pairs apart. 4: units of
 // several steps, pairs of several jobs, budgets, controls and dwells. 5: thoughts are events. 6: a
 // session guesses what single options take to build.
+// A kind of event that a log may be without needs no other version: logs of releases that did not
+// know it read and decide as before, and one that has it is refused by those, as of unknown kind.
+// So it is with directives that were held.
 inline constexpr int kCodecVersion = 6;
 
 // What a Tuning is constructed from; the first line of a log.

@@ -153,6 +153,14 @@ void Visit(A& a, DirectiveRefused& v) {
   a("reason", v.reason), a("detail", v.detail);
 }
 template <class A>
+void Visit(A& a, DirectiveHeld& v) {
+  a("session", v.session), a("directive", v.directive);
+}
+template <class A>
+void Visit(A& a, DirectiveSent& v) {
+  a("session", v.session), a("directive", v.directive);
+}
+template <class A>
 void Visit(A& a, VariantAdopted& v) {
   a("session", v.session), a("adopt", v.adopt), a("variant", v.variant);
   a("from_step", v.from_step);

@@ -112,6 +112,21 @@ struct DirectiveRefused {
   bool operator==(const DirectiveRefused&) const = default;
 };
 
+// The directive waits for a turn of its workload on the device: the host does not know of it. Where
+// this is not said it went out at once.
+struct DirectiveHeld {
+  SessionId session = 0;
+  DirectiveId directive = 0;
+  bool operator==(const DirectiveHeld&) const = default;
+};
+
+// One that was held went out.
+struct DirectiveSent {
+  SessionId session = 0;
+  DirectiveId directive = 0;
+  bool operator==(const DirectiveSent&) const = default;
+};
+
 struct VariantAdopted {
   SessionId session = 0;
   DirectiveId adopt = 0;
@@ -157,9 +172,10 @@ struct Tick {
   bool operator==(const Tick&) const = default;
 };
 
-using EventBody = std::variant<SessionReady, SessionGone, VariantBuilt, ProbeDone, LeaseDone,
-                               LeaseExpired, DirectiveRefused, VariantAdopted, ServiceWindow,
-                               SettlementStored, SettlementFailed, ThoughtDone, Tick>;
+using EventBody =
+    std::variant<SessionReady, SessionGone, VariantBuilt, ProbeDone, LeaseDone, LeaseExpired,
+                 DirectiveRefused, DirectiveHeld, DirectiveSent, VariantAdopted, ServiceWindow,
+                 SettlementStored, SettlementFailed, ThoughtDone, Tick>;
 
 struct Event {
   Moment at{};

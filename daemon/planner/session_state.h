@@ -46,7 +46,8 @@ enum class LeasePurpose { kNoise, kProposal, kRace, kBurst, kDwell, kReturn };
 // A directive without its answer. Answers that match none of these change nothing.
 struct Outstanding {
   DirectiveKind kind = DirectiveKind::kBuild;
-  Moment issued{};
+  Moment issued{};              // and sent, or, where it was held, sent then
+  bool held = false;            // it waits for a turn: the host was not asked yet
   VariantId variant = 0;        // build, adopt
   std::set<VariantId> waiting;  // probe
   LeasePurpose purpose = LeasePurpose::kNoise;

@@ -179,13 +179,15 @@ bool Tuning::State::Step(Session& s) {
 }
 
 // Builds and probes have no deadline of their own; a host that never answers must not hold the turn
-// for ever.
+// for ever. One that was not asked has nothing to answer: others ahead of it in line may take
+// longer than any build.
 void Tuning::State::DropStale(Session& s) {
   std::vector<VariantId> lost;
   for (auto it = s.open.begin(); it != s.open.end();) {
     const Outstanding& d = it->second;
-    const bool build = d.kind == DirectiveKind::kBuild && now_ - d.issued > kBuildPatience;
-    const bool probe = d.kind == DirectiveKind::kProbe && now_ - d.issued > kProbePatience;
+    const Nanos since = d.held ? Nanos(0) : now_ - d.issued;
+    const bool build = d.kind == DirectiveKind::kBuild && since > kBuildPatience;
+    const bool probe = d.kind == DirectiveKind::kProbe && since > kProbePatience;
     if (build || probe) ChargeUnanswered(s, d);
     if (build) lost.push_back(d.variant);
     if (probe) lost.insert(lost.end(), d.waiting.begin(), d.waiting.end());

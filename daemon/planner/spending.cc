@@ -119,6 +119,7 @@ void Tuning::State::Charge(Session& s, double ns) {
 }
 
 void Tuning::State::ChargeUnanswered(Session& s, const Outstanding& directive) {
+  if (directive.held) return;  // the host never had it
   if (directive.kind == DirectiveKind::kLease) return s.budget.Spend(directive.ExpectedNs());
   Charge(s, directive.ExpectedNs());
 }

@@ -52,6 +52,8 @@ class Tuning::State {
   void On(const LeaseDone& event);
   void On(const LeaseExpired& event);
   void On(const DirectiveRefused& event);
+  void On(const DirectiveHeld& event);
+  void On(const DirectiveSent& event);
   void On(const VariantAdopted& event);
   Session* FindSession(SessionId id);
   Outstanding* FindOpen(Session& s, DirectiveId id, DirectiveKind kind);

@@ -60,7 +60,11 @@ void DeviceTurns::Heard(storage::TuningId tuning, planner::Moment now) {
   for (const auto& [device, at] : devices_) {
     if (at.holder == 0) idle.push_back(device);
   }
-  for (const std::string& device : idle) PassOn(device, now);
+  for (const std::string& device : idle) {
+    const auto it = devices_.find(device);
+    // Who was granted one of them may have asked for another.
+    if (it != devices_.end() && it->second.holder == 0) PassOn(device, now);
+  }
 }
 
 std::deque<DeviceTurns::Waiting>::iterator DeviceTurns::Next(Device& at) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "daemon/session/tunings.h"
 
@@ -13,6 +14,7 @@ struct Tunings::Live {
   storage::WorkloadRow workload;
   planner::Tuning tuning;
   std::map<planner::SessionId, Member> members;
+  std::vector<planner::DirectiveHeld> held;  // the planner is still to hear of it
 };
 
 }  // namespace blazed::session

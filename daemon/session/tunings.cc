@@ -65,6 +65,7 @@ void Tunings::Open(TuningId id, const storage::TuningKey& key, const storage::Wo
            key,
            workload,
            planner::Tuning(workload.spec, key.contract, config, std::move(opening.memory)),
+           {},
            {}});
   live_.emplace(id, std::move(live));
   by_key_.emplace(key, id);
@@ -117,6 +118,7 @@ void Tunings::Apply(Live& live, SessionId session, planner::EventBody body) {
   std::vector<planner::Action> actions = live.tuning.Apply(event);
   Withdraw(live);
   for (planner::Action& action : actions) Execute(live, std::move(action));
+  TellOfHeld(live);
   std::set<std::string> devices;
   for (const auto& [id, member] : live.members) devices.insert(member.device);
   for (const std::string& device : devices) GiveUpTurn(live, device);

@@ -90,6 +90,7 @@ class Tunings {
   void Withdraw(Live& live);
   void Report(Live& live, planner::ReportProgress progress);
   void SayWaiting(const Live& live, const Member& member);
+  void TellOfHeld(Live& live);
   void YieldLongTurns(const Live& live);
   void Send(Member& member, planner::SessionId session, const Outbound& directive);
   void TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event);

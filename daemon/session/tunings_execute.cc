@@ -109,6 +109,7 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
     return;
   }
   const bool begins = member.parked.empty();
+  live.held.push_back({session, IdOf(directive)});
   member.parked.push_back(std::move(directive));
   if (!begins) return;
   member.behind = sessions_.Progress(session);  // counts and costs stand
@@ -116,8 +117,22 @@ void Tunings::Explore(Live& live, SessionId session, Outbound directive) {
   SayWaiting(live, member);
 }
 
+// Once all that was asked together is carried out: what comes of it is asked for behind that. A
+// turn that came meanwhile may have sent it.
+void Tunings::TellOfHeld(Live& live) {
+  for (const planner::DirectiveHeld& held : std::exchange(live.held, {})) {
+    const auto it = live.members.find(held.session);
+    if (it == live.members.end()) continue;
+    const std::vector<Outbound>& parked = it->second.parked;
+    const bool waits = std::any_of(parked.begin(), parked.end(), [&](const Outbound& each) {
+      return IdOf(each) == held.directive;
+    });
+    if (waits) Apply(live, held.session, held);
+  }
+}
+
 // What the planner says of a session that waits for a turn is kept until it has one: the planner
-// does not know of turns.
+// knows what is held, and nothing of turns.
 void Tunings::Report(Live& live, planner::ReportProgress progress) {
   auto it = live.members.find(progress.session);
   if (it == live.members.end() || it->second.parked.empty()) {
@@ -176,13 +191,18 @@ void Tunings::Send(Member& member, SessionId session, const Outbound& directive)
 void Tunings::TurnGranted(const std::string& device, TuningId tuning) {
   auto it = live_.find(tuning);
   if (it == live_.end()) return;
-  for (auto& [session, member] : it->second->members) {
+  Live& live = *it->second;
+  std::vector<planner::DirectiveSent> sent;
+  for (auto& [session, member] : live.members) {
     if (member.device != device || member.parked.empty()) continue;
     for (const Outbound& directive : std::exchange(member.parked, {})) {
-      if (!draining_) Send(member, session, directive);
+      if (draining_) continue;
+      Send(member, session, directive);
+      if (IdOf(directive) != 0) sent.push_back({session, IdOf(directive)});
     }
     sessions_.Direct(session, member.behind);
   }
+  for (const planner::DirectiveSent& each : sent) Apply(live, each.session, each);
 }
 
 void Tunings::TakeLeaseBack(Live& live, Member& member, const planner::EventBody& event) {

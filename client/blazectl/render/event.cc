@@ -35,6 +35,8 @@ std::optional<absl::string_view> SentenceOfLog(absl::string_view kind) {
       Entry{"probe_done", ""},
       Entry{"lease_done", ""},
       Entry{"variant_adopted", ""},
+      Entry{"directive_held", ""},
+      Entry{"directive_sent", ""},
       Entry{"thought_done", ""},
       Entry{"service_window", ""},
       Entry{"session_ready", "a job attached"},

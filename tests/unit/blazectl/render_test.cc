@@ -421,8 +421,8 @@ TEST(RenderEvent, SaysWhenASettlementIsOnTheDisk) {
 TEST(RenderEvent, LeavesOutWhatOnlyAReplayReads) {
   v1::WatchEvent event;
   event.set_detail("3 lease_done at=7 lease=9");
-  for (const char* kind :
-       {"tick", "lease_done", "probe_done", "variant_built", "service_window", "thought_done"}) {
+  for (const char* kind : {"tick", "lease_done", "probe_done", "variant_built", "service_window",
+                           "thought_done", "directive_held", "directive_sent"}) {
     event.set_kind(kind);
     EXPECT_EQ(RenderEvent(event, {}, absl::UTCTimeZone()), "") << kind;
   }

@@ -261,6 +261,22 @@ TEST(SpentBudget, IsChargedForWhatIsStillOutAtTheEnd) {
   EXPECT_GE(static_cast<double>(host.outcome(s)->cost.budget_spent.count()), expected);
 }
 
+TEST(SpentBudget, IsNotChargedForWhatNeverWentOut) {
+  const sim::CostTable table = OneGoodOption();
+  sim::HostSettings settings;
+  settings.build_steps = 80;
+  TuningConfig config;
+  config.max_window = seconds(60);
+  sim::Host host(&table, settings, config, {}, 10);
+  host.bend = [](EventBody& body) { return !std::holds_alternative<VariantBuilt>(body); };
+  const SessionId s = host.Attach("job");
+  host.RunUntilEnd(s, 1000);
+  ASSERT_GE(host.builds(), 1u);
+  for (DirectiveId id = 1; id < 100; ++id) host.Send(DirectiveHeld{s, id});
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.outcome(s)->cost.budget_spent, Nanos(0));
+}
+
 TEST(SpentBudget, IsChargedForEveryVariantOfAProbeThatIsNeverAnswered) {
   const sim::CostTable table(std::vector<double>(12, 0.01));
   const sim::HostSettings settings;

@@ -63,6 +63,8 @@ TEST(Codec, ReadsEveryEventAndActionOfAWholeTuningBackExactly) {
   }));
   host.Serve(first, 2000);
   host.Send(LeaseExpired{first, 99});
+  host.Send(DirectiveHeld{first, 97});
+  host.Send(DirectiveSent{first, 97});
   host.Send(DirectiveRefused{first, 98, 1, Refusal::kMemory, "out of memory, 5 %"});
   host.Detach(first);
   ASSERT_TRUE(std::any_of(host.events().begin(), host.events().end(), [](const Event& event) {
@@ -145,6 +147,10 @@ TEST(Codec, StaysTheSameTextOverReleases) {
   EXPECT_EQ(EncodeEvent(event),
             "6 thought_done at=12 session=3 request=4 contender=1 contender=0/1,7/2 left=0.5 "
             "plans=2 plan= plan=1/1 base= gain=0 samples=6 quiet=2");
+  event.body = DirectiveHeld{3, 4};
+  EXPECT_EQ(EncodeEvent(event), "6 directive_held at=12 session=3 directive=4");
+  event.body = DirectiveSent{3, 4};
+  EXPECT_EQ(EncodeEvent(event), "6 directive_sent at=12 session=3 directive=4");
   EXPECT_EQ(EncodeAction(Think{3, 4}), "6 think session=3 request=4");
 }
 

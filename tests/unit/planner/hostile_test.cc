@@ -366,6 +366,32 @@ TEST(Hostile, TakesATurnAwayFromAHostThatNeverAnswersABuild) {
   EXPECT_TRUE(host.outcome(silent).has_value()) << "the silent session still holds the turn";
 }
 
+// Whoever is ahead in line may take longer than a host may for a build.
+TEST(Hostile, IsWaitedForFromWhenADirectiveWentOut) {
+  const sim::CostTable table = Table();
+  const sim::HostSettings settings;
+  sim::Host host(&table, settings, {}, {}, 9);
+  host.bend = [](EventBody& body) { return !std::holds_alternative<VariantBuilt>(body); };
+  const SessionId s = host.Attach("silent");
+  host.RunUntilEnd(s, 1000);
+  const auto asked = std::find_if(host.actions().begin(), host.actions().end(), [](const auto& a) {
+    return std::holds_alternative<BuildVariant>(a);
+  });
+  ASSERT_NE(asked, host.actions().end());
+  const DirectiveId build = std::get<BuildVariant>(*asked).build;
+  const double minute = 60e9 / settings.step_ns;
+  host.Send(DirectiveHeld{s, build});
+  host.Pass(11 * minute);
+  EXPECT_TRUE(host.tuning().IsOpen(s, build)) << "it was never asked";
+  host.Send(DirectiveSent{s, build});
+  host.Pass(6 * minute);
+  host.Send(DirectiveSent{s, build});
+  host.Pass(3 * minute);
+  EXPECT_TRUE(host.tuning().IsOpen(s, build));
+  host.Pass(2 * minute);
+  EXPECT_FALSE(host.tuning().IsOpen(s, build)) << "a repeat changes nothing";
+}
+
 TEST(Hostile, FollowsARefusalOfThePlanInUse) {
   const sim::CostTable table = Table();
   sim::Host host(&table, {}, {}, {}, 10);

@@ -375,6 +375,9 @@ double Storm(uint64_t seed, Seen& seen) {
     if (dear && random.Coin())
       ready.build_ns.assign(60 * kMostOptions, random.Below(1'000'000'000));
   };
+  // Directives that others in line hold up; some of them are answered all the same.
+  Random line(seed);
+  const bool held = seed % 5 == 2;
   std::vector<SessionId> sessions;
   for (int round = 0; round < 12; ++round) {
     while (sessions.empty() || (sessions.size() < 5 && random.Coin())) {
@@ -388,7 +391,14 @@ double Storm(uint64_t seed, Seen& seen) {
     }
     const size_t pick = random.Below(sessions.size());
     host.store_fails = random.Below(10) == 0;
+    const DirectiveId first = 1 + line.Below(60), last = first + line.Below(20);
+    for (DirectiveId id = first; held && id < last; ++id) {
+      host.Send(DirectiveHeld{sessions[pick], id});
+    }
     host.RunUntilEnd(sessions[pick], 100 + random.Below(1500));
+    for (DirectiveId id = first; held && id < last; id += 1 + line.Below(3)) {
+      host.Send(DirectiveSent{sessions[pick], id});
+    }
     if (host.settled(sessions[pick])) {
       if (dear && round % 2 == 0) host.Pass(1e7);  // then a settled search goes on
       host.Serve(sessions[pick], 600);

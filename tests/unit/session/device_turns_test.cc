@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace blazed::session {
@@ -107,6 +109,25 @@ TEST_F(DeviceTurnsTest, AMissBeforeAnAnswerCountsNoMore) {
     turns_.Missed("cpu", 1, seconds(i));
     turns_.Heard(1, seconds(i));
   }
+}
+
+// It has one device granted and asks for another one at once, where only a silent one is in line.
+TEST_F(DeviceTurnsTest, WhatIsTakenWithinAGrantIsNotPassedOn) {
+  std::function<void()> once_granted;
+  DeviceTurns turns([&](const std::string&, storage::TuningId) { once_granted(); });
+  for (const storage::TuningId tuning : {1, 2}) {
+    const std::string device = tuning == 1 ? "GPU-a" : "GPU-b";
+    for (int missed = 0; missed < 2; ++missed) {
+      ASSERT_EQ(turns.Ask(device, tuning, 1000, seconds(0)), Answer::kYours);
+      turns.Missed(device, tuning, seconds(0));
+    }
+    ASSERT_EQ(turns.Ask(device, tuning, 1000, seconds(0)), Answer::kWait);
+  }
+  Answer answer = Answer::kWait;
+  once_granted = [&] { answer = turns.Ask("GPU-b", 1, 1000, seconds(1)); };
+  turns.Heard(1, seconds(1));
+  EXPECT_EQ(answer, Answer::kYours);
+  EXPECT_EQ(turns.Ask("GPU-b", 3, 1000, seconds(2)), Answer::kWait);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/planner/codec.h"
 #include "tests/unit/session/session_table_fixture.h"
@@ -43,6 +44,24 @@ class TurnsTest : public SessionTableTest {
       for (const planner::UnitTime& unit : done->units) flagged += (unit.flags & flag) != 0;
     }
     return flagged;
+  }
+  // Plans of the first tuning that were given up because its job was silent.
+  size_t PlansGivenUp() {
+    EXPECT_GT(Events("opening"), 0u);
+    storage::EventPage page;
+    page.limit = 1000;
+    storage::TuningId first = 0;
+    size_t given_up = 0;
+    for (;;) {
+      const auto rows = writer_->NewReader()->Events(page);
+      for (const auto& row : *rows) {
+        page.after = row.id;
+        if (first == 0) first = row.tuning;
+        given_up += row.tuning == first && row.kind == "plan_ruled_out" &&
+                    absl::StrContains(row.payload, "the host did not answer");
+      }
+      if (rows->size() < page.limit) return given_up;
+    }
   }
   static planner::Phase PhaseOf(const Client& client) {
     const auto* progress = client.link->Last<planner::ReportProgress>();
@@ -122,6 +141,36 @@ TEST_F(TurnsTest, ABuildThatIsNeverAnsweredEndsItsTurnToo) {
   ASSERT_FALSE(HadATurn(honest));
   loop_.Advance(options_.device_turn + absl::Seconds(2));
   EXPECT_TRUE(HadATurn(honest));
+}
+
+// Its turn ends with the noise, and the other one's lasts longer than a host may take for a build.
+TEST_F(TurnsTest, ABuildIsWaitedForFromWhenItWentOut) {
+  options_.device_turn = absl::Seconds(1);
+  table_->Reload(options_);
+  Client waits = Described(User(1000, 1), 1);
+  Client other = Described(User(1001, 2), 2);
+  Answer(waits, planner::BuildStatus::kOk, [&](const Outbound& asked) {
+    return std::holds_alternative<planner::RunPairs>(asked) &&
+           waits.link->Count<planner::RunPairs>() == 2;
+  });
+  loop_.Advance(absl::Seconds(2));
+  options_.device_turn = absl::Hours(1);
+  Answer(waits, planner::BuildStatus::kOk);
+  table_->Reload(options_);
+  ASSERT_TRUE(HadATurn(other));
+  Answer(other, planner::BuildStatus::kOk, [](const Outbound& asked) {
+    return std::holds_alternative<planner::BuildVariant>(asked);
+  });
+  loop_.Advance(absl::Minutes(11));
+  ASSERT_EQ(waits.link->Count<planner::BuildVariant>(), 0u);
+  EXPECT_EQ(PlansGivenUp(), 0u) << "it was never asked";
+
+  EXPECT_TRUE(Say(other, Bye{}).ok());
+  ASSERT_GT(waits.link->Count<planner::BuildVariant>(), 0u);
+  loop_.Advance(absl::Minutes(9));
+  EXPECT_EQ(PlansGivenUp(), 0u);
+  loop_.Advance(absl::Minutes(2));
+  EXPECT_GT(PlansGivenUp(), 0u);
 }
 
 TEST_F(TurnsTest, AJobThatHasSpentItsBudgetGivesTheDeviceUp) {
