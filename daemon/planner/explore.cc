@@ -76,16 +76,21 @@ bool Tuning::State::ExploreStep(Session& s) {
   return false;
 }
 
-// How much of the tightest limit is spent: the window, or what the host allows.
-double Tuning::State::BudgetShare(const Session& s) const {
+// How much is spent of what the host allows in time or steps.
+double Tuning::State::JobShare(const Session& s) const {
   double share = Share(now_ - s.since, s.ready.tune_until);
-  if (s.ledger.opened())
-    share = std::max(share, Share(now_ - *s.ledger.opened() - PausedFor(s), config_.max_window));
   if (s.ready.tune_until_steps > 0 && s.first_step) {
     share = std::max(share, static_cast<double>(s.latest_step - *s.first_step) /
                                 static_cast<double>(s.ready.tune_until_steps));
   }
   return share;
+}
+
+// How much of the tightest limit is spent: the window, or what the host allows.
+double Tuning::State::BudgetShare(const Session& s) const {
+  const double share = JobShare(s);
+  if (!s.ledger.opened()) return share;
+  return std::max(share, Share(now_ - *s.ledger.opened() - PausedFor(s), config_.max_window));
 }
 
 bool Tuning::State::BudgetEnds(Session& s) {

@@ -38,7 +38,7 @@ bool Tuning::State::RunsSettled(Session& s) {
 bool Tuning::State::MayGoOn(Session& s) {
   const bool free = explorer_ == 0 && !campaign_.pending && !s.Busy() && !s.burst;
   return RunsSettled(s) && free && s.ready.mode == Mode::kTune && !s.trials_ended &&
-         !search_.Lists() && BudgetShare(s) < 1 && !DeviceTaken(s);
+         !search_.Lists() && JobShare(s) < 1 && !DeviceTaken(s);
 }
 
 void Tuning::State::GoOn(Session& s) {
@@ -55,7 +55,8 @@ void Tuning::State::GoOn(Session& s) {
   explorer_ = s.ready.session;
   s.role = Role::kExploring;
   s.turn = ++turns_;
-  s.ledger = Ledger();
+  s.ledger.Reopen();
+  s.paused = Nanos(0);
   ForgetNoise(s);
   SetPhase(s, Phase::kSearch, "settled; looks whether a further build pays by now");
   Advance(s);
@@ -65,11 +66,12 @@ void Tuning::State::GoOn(Session& s) {
 bool Tuning::State::LookAgain(Session& s) {
   const bool ended = s.role == Role::kFrozen && s.undecided && !settlement_;
   const bool free = explorer_ == 0 && !campaign_.pending && !s.Busy() && !s.returning;
-  const bool may = s.ready.mode == Mode::kTune && !s.trials_ended && BudgetShare(s) < 1;
+  const bool may = s.ready.mode == Mode::kTune && !s.trials_ended && JobShare(s) < 1;
   if (s.goes_on_at <= 0 || StepsSoFar(s) < s.goes_on_at || !ended || !free || !may) return false;
   s.goes_on_at = 0;
   s.role = Role::kWaiting;
-  s.ledger = Ledger();
+  s.ledger.Reopen();
+  s.paused = Nanos(0);
   ForgetNoise(s);
   search_.NoteAccept();  // what it has seen without an end counts from one again
   SetPhase(s, Phase::kWaiting, "looks again whether it is quieter by now");
@@ -90,6 +92,7 @@ void Tuning::State::BackToService(Session& s, const std::string& why) {
   LeaveTurn(s);
   campaign_ = Campaign{};
   s.role = Role::kSettled;
+  s.ledger.Close(now_);
   if (!variant) return LoseSettled(s, "the settled plan cannot run here any more");
   if (s.in_use != *variant) IssueAdopt(s, *variant, AdoptReason::kSettled, true);
   DropUnused(s);

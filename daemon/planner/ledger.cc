@@ -14,6 +14,13 @@ void Ledger::Close(Moment at) {
   if (opened_ && !closed_) closed_ = at;
 }
 
+void Ledger::Reopen() {
+  if (opened_ && closed_) earlier_ += *closed_ - *opened_;
+  opened_.reset();
+  closed_.reset();
+  builds_before_ = builds_;
+}
+
 void Ledger::AddBuild(uint64_t ns, bool as_usual) {
   build_ns_ += std::min(ns, kLongestUnitNs);
   if (as_usual) build_times_.Add(ns);
@@ -59,7 +66,8 @@ double Ledger::AddExcess(const Plan& plan, double ns) {
 
 CostRecord Ledger::Record(Moment now) const {
   CostRecord record;
-  if (opened_) record.window = std::max(closed_.value_or(now) - *opened_, Nanos(0));
+  record.window = earlier_;
+  if (opened_) record.window += std::max(closed_.value_or(now) - *opened_, Nanos(0));
   double regret = 0;
   for (const auto& [plan, ns] : excess_) regret += std::max(ns, 0.0);
   record.regret = Nanos(static_cast<int64_t>(std::min(regret, 9e18)));

@@ -15,8 +15,10 @@ class Ledger {
   // The window opens with the first trial and closes with the settlement (or stays open).
   void Open(Moment at);
   void Close(Moment at);
+  // Another window of the same session: what was spent stays in the account.
+  void Reopen();
   std::optional<Moment> opened() const { return opened_; }
-  uint32_t builds() const { return builds_; }
+  uint32_t builds() const { return builds_ - builds_before_; }  // of this window
   // What one takes as a rule: the lower median of the latest ones, so that one that was held up
   // tells nothing of those that follow. `of_default`: what the host's own build took, which counts
   // as one more; 0: unknown. 0 where nothing is known.
@@ -53,7 +55,8 @@ class Ledger {
   std::optional<Moment> opened_, closed_;
   Times build_times_, probe_times_;
   uint64_t build_ns_ = 0, probe_ns_ = 0, drain_ns_ = 0;
-  uint32_t builds_ = 0, probes_ = 0, races_ = 0;
+  Nanos earlier_{};  // windows
+  uint32_t builds_ = 0, builds_before_ = 0, probes_ = 0, races_ = 0;
   uint64_t search_pairs_ = 0, replication_pairs_ = 0;
   uint64_t noise_pairs_ = 0, late_pairs_ = 0;
   std::map<Plan, double> excess_;

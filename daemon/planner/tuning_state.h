@@ -127,6 +127,7 @@ class Tuning::State {
   // -- explore.cc: the stages of a search
   bool ExploreStep(Session& s);
   bool BudgetEnds(Session& s);
+  double JobShare(const Session& s) const;
   double BudgetShare(const Session& s) const;
   bool NoiseStep(Session& s);
   bool CandidateStep(Session& s);

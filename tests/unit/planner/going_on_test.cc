@@ -13,8 +13,8 @@ namespace {
 const std::vector<double> kOthers = {0.06, -0.08, 0.05, -0.06, 0.04};
 
 struct Job {
-  explicit Job(uint64_t seed, const std::vector<double>& others = kOthers)
-      : table(LaunchAndChoices(others)), host(&table, Dear(), {}, {}, seed) {
+  explicit Job(uint64_t seed, const std::vector<double>& others = kOthers, TuningConfig config = {})
+      : table(LaunchAndChoices(others)), host(&table, Dear(), config, {}, seed) {
     session = host.Attach("job", Mode::kTune, "cpu0");
     host.RunUntilEnd(session, 200000);
   }
@@ -62,6 +62,22 @@ TEST(GoingOn, ALongJobSettlesWhatAShortOneCouldNotPayFor) {
     EXPECT_EQ(job.host.in_use(job.session), job.host.settlement()->plan) << "seed " << seed;
     EXPECT_EQ(job.host.demotions(), 0u) << "seed " << seed;
   }
+}
+
+// The window is of one search and not of the job's life; what all of them cost is one account.
+TEST(GoingOn, EachSearchHasAWindowOfItsOwnAndTheAccountGoesOn) {
+  TuningConfig config;
+  config.max_window = std::chrono::seconds(120);
+  Job job(1, kOthers, config);
+  ASSERT_TRUE(Is(job.host.settlement(), SettlementKind::kInJob));
+  const CostRecord first = job.host.outcome(job.session)->cost;
+  job.host.Serve(job.session, 600000);
+  ASSERT_GT(job.Settlements(), 1u);
+  const CostRecord last = job.host.outcome(job.session)->cost;
+  EXPECT_EQ(last.builds, job.host.builds());
+  EXPECT_GT(last.builds, first.builds + 1);
+  EXPECT_GT(last.search_pairs, first.search_pairs);
+  EXPECT_GT(last.window, first.window);
 }
 
 // Nothing but pairs of the plan in use with itself, as long as no build pays; and ever more seldom.
