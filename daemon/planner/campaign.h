@@ -39,6 +39,7 @@ struct Campaign {
   Stage stage = Stage::kNoise;
   Plan champion;                      // empty: the default
   std::string champion_process;       // where it was accepted
+  std::vector<Plan> earlier;          // champions before it, the latest last
   std::optional<Plan> candidate;      // to be replicated before any search
   bool candidate_unfinished = false;  // its search had not ended: after replication it goes on
   bool goes_on = false;               // from what is settled, which stays in force meanwhile

@@ -331,7 +331,8 @@ void Tuning::State::EndSearch(Session& s, const std::string& why) {
   }
   if (campaign_.champion.empty() && profile.too_noisy) {
     // A quieter hour may find what this one cannot see, so the default is not settled.
-    EndUndecided(s, "too noisy here to resolve less than " + PercentText(profile.delta1));
+    EndUndecided(s, "too noisy by the end of the search to resolve less than " +
+                        PercentText(profile.delta1));
     return WaitToGoOn(s);
   }
   if (campaign_.champion.empty() && FaultHidesAWin(s)) {

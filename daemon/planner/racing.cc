@@ -234,6 +234,7 @@ void Tuning::State::AfterSearchRace(Session& s, const Race& race) {
     return;
   }
   Judge(plan, Verdict::kWon, Story(race));
+  if (!campaign_.champion.empty()) campaign_.earlier.push_back(campaign_.champion);
   campaign_.champion = plan;
   campaign_.champion_process = s.ready.process;
   campaign_.proof.reset();
@@ -296,6 +297,19 @@ void Tuning::State::DemoteChampion(Session& s, const std::string& reason) {
   const double settled = campaign_.goes_on ? static_cast<double>(settlement_->settled_step_ns) : 0;
   s.step_ns = settled > 0 ? settled : campaign_.default_step_ns;
   if (!s.failed.contains(plan)) Judge(plan, Verdict::kLost, reason);
+  campaign_.contender = ChampionBefore(s);
+}
+
+// The one that the failed champion had beaten may be the faster one of what is left, and is known
+// best: it races first.
+std::optional<Plan> Tuning::State::ChampionBefore(const Session& s) {
+  while (!campaign_.earlier.empty()) {
+    const Plan plan = campaign_.earlier.back();
+    campaign_.earlier.pop_back();
+    const bool runs = !s.failed.contains(plan) && !search_.GivenUp(plan);
+    if (runs && plan != campaign_.champion) return plan;
+  }
+  return std::nullopt;
 }
 
 void Tuning::State::NoteEffects(const Race& race) {

@@ -195,6 +195,7 @@ class Tuning::State {
   void AfterLostReplication(Session& s, const Race& race);
   void TakeAsVerified(const Race& race);
   void DemoteChampion(Session& s, const std::string& reason);
+  std::optional<Plan> ChampionBefore(const Session& s);
   void DropForItsTail(Session& s, const Race& race);
   void LookForCarry(const Race& race, double claimed);
 
