@@ -109,6 +109,8 @@ def main():
     parser.add_argument("--daemon", type=int)
     parser.add_argument("--steps", type=int, help="so many and no more")
     arguments = parser.parse_args()
+    # Who runs tests in the background of a shell has its processes ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     trouble = Trouble(arguments.kind, arguments.daemon)
     if arguments.backend == "blazed":
         offer_to_stay_awake(trouble.in_build)
