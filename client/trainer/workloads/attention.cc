@@ -36,7 +36,12 @@ ValueId AppendLayer(GraphBuilder* b, ValueId x, const WorkloadOptions& options, 
   const std::string name = "layer" + std::to_string(layer);
   const int width = options.width;
   const ValueId normed = AppendNorm(b, x, name + "/norm1", width);
-  const ValueId qkv = AppendLinear(b, normed, name + "/qkv", width, 3 * width);
+  // Without a bias: that of the keys has no gradient but rounding (scores that all move by the same
+  // change no softmax), of which Adam makes whole steps. Plans that sum in another order would
+  // leave other numbers there, and none of them would be wrong.
+  b->At(name + "/qkv");
+  const ValueId qkv =
+      b->Gemm(normed, b->Parameter(name + "/qkv/weight", {width, 3 * width}, kNormal));
   b->At(name + "/attention");
   const ValueId mixed = b->Attention(qkv, options.heads, options.seq).out;
   const ValueId projected = AppendLinear(b, mixed, name + "/project", width, width);

@@ -92,7 +92,7 @@ TEST(Attention, AgreesWithTheReferenceInDouble) {
       EXPECT_NEAR(f32[i], exact[i], 1e-7 + 1e-4 * largest) << exposed.name << " " << i;
     }
   }
-  EXPECT_EQ(gradients, 30);
+  EXPECT_EQ(gradients, 28);
 }
 
 }  // namespace
