@@ -372,6 +372,7 @@ void Tuning::State::EndUndecided(Session& s, const std::string& why) {
   EndPause(s);
   s.role = Role::kFrozen;
   s.undecided = true;
+  s.goes_on_at = 0;  // who ends it for something that passes says when it is looked at again
   if (!settlement_) WaitForReturn(0, s.units.CheckFactor(false));
   LeaveTurn(s);
   IssueAdopt(s, s.in_use, AdoptReason::kWonRace, true);

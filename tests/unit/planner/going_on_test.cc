@@ -180,6 +180,30 @@ TEST(GoingOn, ASearchThatEndedForNoiseLooksAgainInTheQuiet) {
   }
 }
 
+// Only what passes is waited for: a search whose builds all fail stays ended, also in a job that
+// had settled before and was demoted.
+TEST(GoingOn, ASearchThatEndedForAnythingElseStaysEnded) {
+  Job job(4);
+  ASSERT_TRUE(Is(job.host.settlement(), SettlementKind::kInJob));
+  job.host.bend = [](EventBody& body) {
+    if (auto* probe = std::get_if<ProbeDone>(&body)) {
+      probe->summary.equivalence = Equivalence::kRejectedDifferent;
+      probe->summary.mismatches = probe->summary.elements = 100;
+    }
+    if (auto* built = std::get_if<VariantBuilt>(&body)) built->status = BuildStatus::kFailed;
+    return true;
+  };
+  job.host.Serve(job.session, 200000);
+  ASSERT_GE(job.host.demotions(), 1u);
+  job.host.RunUntilEnd(job.session, 200000);
+  ASSERT_EQ(job.host.outcome(job.session)->outcome, Outcome::kUndecided);
+  job.host.Serve(job.session, 2000000);
+  for (const Action& action : job.host.actions()) {
+    const auto* report = std::get_if<ReportProgress>(&action);
+    EXPECT_FALSE(report != nullptr && report->note.starts_with("looks again"));
+  }
+}
+
 TEST(GoingOn, NothingIsAskedOfAJobThatIsPinned) {
   Job job(2);
   const SessionId pinned = job.host.Attach("pinned", Mode::kPinned, "cpu1");
