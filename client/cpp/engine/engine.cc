@@ -250,8 +250,10 @@ bool Engine::BeginLeaseStep(uint64_t step) {
   if (lease_->AsksRunAhead()) SeeRunAhead();
   uint64_t device_ns = 0;
   if (lease_->NeedsDrainedPoint()) {
-    now = DrainedPoint(now);
+    DrainedPoint(now);
+    if (ops_.unit_flags != nullptr) ops_.unit_flags(ops_.user);  // of what came before the unit
     if (ops_.device_clock_ns != nullptr) device_ns = ops_.device_clock_ns(ops_.user);
+    now = clock_.Now();  // what was asked is none of the unit's time
   }
   lease_->LimitStep(LongestStep(lease_->variant()));
   lease_->Begin(step, now, device_ns);
@@ -270,6 +272,7 @@ void Engine::EndLeaseStep(uint32_t flags) {
     return;
   } else {
     now = DrainedPoint(now);
+    if (ops_.unit_flags != nullptr) lease_->AddFlags(ops_.unit_flags(ops_.user));
     const bool has_clock = ops_.device_clock_ns != nullptr;
     lease_->CloseUnit(now, has_clock ? ops_.device_clock_ns(ops_.user) : 0);
     if (RunsAnyway(id)) usual_step_ns_ = lease_->StepNs();

@@ -69,6 +69,8 @@ class Lease {
     return asked || step_ns > longest_step_ns_;
   }
 
+  // Of the unit that ends.
+  void AddFlags(uint32_t flags) { flags_ |= flags; }
   void NextStep() { ++step_in_unit_; }
   void CloseUnit(uint64_t now, uint64_t device_ns);
   void AbortUnit(uint64_t now);

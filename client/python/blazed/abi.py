@@ -17,6 +17,7 @@ Drain = CFUNCTYPE(None, c_void_p)
 DeviceClock = CFUNCTYPE(c_uint64, c_void_p)
 StepsInFlight = CFUNCTYPE(c_uint32, c_void_p)
 Reference = CFUNCTYPE(c_int, c_void_p, c_void_p)
+UnitFlags = CFUNCTYPE(c_uint32, c_void_p)
 Log = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
@@ -44,7 +45,8 @@ class Built(Sized):
 class HostOps(Sized):
     _fields_ = [("struct_size", c_size_t), ("user", c_void_p), ("build", Build), ("drop", Drop), ("probe", Probe),
                 ("signature", Signature), ("drain", Drain), ("device_clock_ns", DeviceClock),
-                ("steps_in_flight", StepsInFlight), ("reference", Reference)]
+                ("steps_in_flight", StepsInFlight), ("reference", Reference),
+                ("unit_flags", UnitFlags)]
 
 
 class Label(Structure):

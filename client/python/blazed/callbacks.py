@@ -76,7 +76,8 @@ class Callbacks:
                 "drain": (abi.Drain, self._drain, None),
                 "device_clock_ns": (abi.DeviceClock, self._device_clock_ns, 0),
                 "steps_in_flight": (abi.StepsInFlight, self._steps_in_flight, _NO_ANSWER),
-                "reference": (abi.Reference, self._reference, 1)}
+                "reference": (abi.Reference, self._reference, 1),
+                "unit_flags": (abi.UnitFlags, self._unit_flags, 0)}
         return abi.HostOps(**{name: kind(self._entered(function, otherwise))
                               for name, (kind, function, otherwise) in made.items()
                               if callable(getattr(self._host, name, None))})
@@ -173,6 +174,9 @@ class Callbacks:
 
     def _steps_in_flight(self, _user: Any) -> int:
         return self._number("steps_in_flight", self._host.steps_in_flight, _NO_ANSWER, 2**32)
+
+    def _unit_flags(self, _user: Any) -> int:
+        return self._number("unit_flags", self._host.unit_flags, 0, 2**32)
 
     def _log(self, _user: Any, level: int, sentence: bytes) -> None:
         self._guarded("log", logger.log, 30 if level == LogLevel.WARNING else 20, "%s",

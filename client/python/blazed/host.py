@@ -97,6 +97,9 @@ class Host(Protocol):
       random state, and gives the same tensors as probe(0, emit). How far the default is from it is the default's own
       error, by which Contract.ROUNDING judges variants. Asked once and seldom again. Raise NoReference, or anything,
       where there is none now: the default's repeats alone count then.
+    - unit_flags() -> int: StepFlag bits of what only the host's runtime knows to have happened since the latest call, such
+      as an allocator that began anew. Asked at the drained points around the timed steps of a unit; the first answer is
+      dropped, the second marks the unit.
     """
 
     def build(self, plan: Tuple[Choice, ...]) -> Built:

@@ -21,13 +21,14 @@ _ENDINGS = {"in_job": "settled", "replicated": "settled, replicated", "no_winner
 class BlazedStepper(Stepper):
     """`tune` explores, `pin` holds one plan from then on. Needs a daemon at BLAZED_SOCKET, else it runs the default."""
 
-    def __init__(self, job: jobs.Job, arm: arms.Arm, device: str, tiny: bool = False, tune_s: float = 0.0):
+    def __init__(self, job: jobs.Job, arm: arms.Arm, device: str, tiny: bool = False, tune_s: float = 0.0,
+                 pinned: bool = False):
         import blazed
         import blazed.torch
 
         self._torch = blazed.torch
         # Frozen after that time: no trial falls into what is measured then.
-        mode = blazed.tune_until(seconds=tune_s) if tune_s > 0 else blazed.Mode.TUNE
+        mode = blazed.Mode.PINNED if pinned else blazed.tune_until(seconds=tune_s) if tune_s > 0 else blazed.Mode.TUNE
         self.job = self._torch.Job(blazed.Options(host_name=f"torch {torch.__version__}", mode=mode,
                                                   probe_memory_bytes=PROBE_BYTES, extra_memory_bytes=EXTRA_BYTES))
         self._hooks: Dict[Any, Any] = {}
@@ -169,5 +170,6 @@ class Pinned:
         pass
 
 
-def start(job: jobs.Job, arm: arms.Arm, device: str, tiny: bool = False, tune_s: float = 0.0) -> BlazedStepper:
-    return BlazedStepper(job, arm, device, tiny, tune_s)
+def start(job: jobs.Job, arm: arms.Arm, device: str, tiny: bool = False, tune_s: float = 0.0,
+          pinned: bool = False) -> BlazedStepper:
+    return BlazedStepper(job, arm, device, tiny, tune_s, pinned)

@@ -14,6 +14,8 @@ usage: device.sh VERB [flags]
   prewarm [flags]    compile the arms of all jobs, several at once, into the caches that measure uses
   measure [flags]    training steps of the jobs, arms interleaved
   tune [flags]       a job under blazed, from its beginning to the next job that is served
+  flips [flags]      the same job tuned by fresh processes: whether the same plan settles
+  attached [flags]   what being attached costs where nothing is tried
   complete [flags]   whole training runs to one loss, with and without blazed, wall clock of everything
 
 Several verbs may be given, with `--` between them: device.sh prewarm --seconds 200 -- measure --jobs attn257
@@ -43,7 +45,7 @@ one() {
   shift
   case $verb in
     check) check "$@" ;;
-    prewarm | measure | tune | complete) "$python" -W ignore "$here/bench/torch_jobs/$verb.py" "$@" ;;
+    prewarm | measure | tune | complete | flips | attached) "$python" -W ignore "$here/bench/torch_jobs/$verb.py" "$@" ;;
     help | -h | --help) usage ;;
     *)
       usage >&2

@@ -178,7 +178,7 @@ class Others(Callbacks):
 
     def test_what_a_host_lacks_is_null(self):
         ops = self.callbacks.ops()
-        self.assertFalse(ops.drain or ops.device_clock_ns or ops.steps_in_flight or ops.reference)
+        self.assertFalse(ops.drain or ops.device_clock_ns or ops.steps_in_flight or ops.reference or ops.unit_flags)
         self.assertTrue(ops.build and ops.drop and ops.probe and ops.signature)
         self.assertIsNone(callbacks.Callbacks(None, self.sink, self.failures).ops())
 
@@ -186,9 +186,12 @@ class Others(Callbacks):
         for good, bad in ((5, -1), (0, 2**64), (2**32 - 2, "many")):
             self.host.steps_in_flight = lambda value=good: value
             self.host.device_clock_ns = lambda value=good: value
+            self.host.unit_flags = lambda value=good: value
+            self.assertEqual(self.callbacks.ops().unit_flags(None), good)
             self.assertEqual(self.callbacks.ops().steps_in_flight(None), good)
             self.assertEqual(self.callbacks.ops().device_clock_ns(None), good)
-            self.host.steps_in_flight = self.host.device_clock_ns = lambda value=bad: value
+            self.host.steps_in_flight = self.host.device_clock_ns = self.host.unit_flags = lambda value=bad: value
+            self.assertEqual(self.callbacks.ops().unit_flags(None), 0)
             self.assertEqual(self.callbacks.ops().steps_in_flight(None), 2**32 - 1)
             self.assertEqual(self.callbacks.ops().device_clock_ns(None), 0)
 

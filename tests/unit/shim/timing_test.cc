@@ -1,6 +1,8 @@
 // Units, drained points, aborts and service windows.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/shim/engine_fixture.h"
 
 namespace blazed::shim {
@@ -47,7 +49,7 @@ class TimingTest : public EngineTest {
     return done.empty() ? v1::StepsDone() : done.back().steps_done();
   }
   int drains = 0, asked = 0;
-  uint32_t in_flight = 0;
+  uint32_t in_flight = 0, happened = 0;
 };
 
 TEST_F(TimingTest, OneStepUnitsAreTheStepsOwnTimes) {
@@ -157,6 +159,30 @@ TEST_F(TimingTest, FlagsOfAnyStepMarkTheUnit) {
   Steps(3);
   EXPECT_EQ(LastDone().units(0).flags(), 3u);
   EXPECT_EQ(LastDone().units(1).flags(), 0u);
+}
+
+TEST_F(TimingTest, WhatTheHostsRuntimeDidMarksTheUnitThatItFellInto) {
+  MakeQueued();
+  ops.unit_flags = [](void* user) {
+    auto* test = static_cast<TimingTest*>(user);
+    ++test->asked;
+    test->clock.now += 777;  // asking takes time, which is none of the unit's
+    return std::exchange(test->happened, 0);
+  };
+  Start();
+  Prove(1, Behaviour::kGood);
+  daemon.Orders(RunPairs{77, 0, 1, 2, {0}, 1, 2, 0, 0});
+  happened = BLZ_STEP_RECOMPILE;  // before the first unit's timed steps
+  Steps(5);
+  happened = BLZ_STEP_RECOMPILE;  // in the second's
+  Steps(7);
+  const auto done = LastDone();
+  ASSERT_EQ(done.units_size(), 4);
+  EXPECT_EQ(done.units(0).flags(), 0u);
+  EXPECT_EQ(done.units(1).flags(), uint32_t{BLZ_STEP_RECOMPILE});
+  EXPECT_EQ(done.units(2).flags(), 0u);
+  EXPECT_EQ(done.units(0).host_ns(), 2 * 1000u + 50) << "warm step and what was asked left out";
+  EXPECT_EQ(asked, 2 * 4);
 }
 
 TEST_F(TimingTest, ASlowChallengerEndsTheLeaseAsALoss) {

@@ -132,17 +132,19 @@ class Memory(unittest.TestCase):
         self.assertEqual((made[0].workload.default_peak_bytes, seen[0].peak_bytes, made[0].options.extra_memory_bytes),
                          (0, 0, 0))
 
-    def test_a_step_in_which_the_allocator_began_anew_is_no_sample(self):
-        meter = FakeMeter()
+    def test_a_unit_in_which_the_allocator_began_anew_is_no_sample(self):
+        meter, flags = FakeMeter(), []
 
-        def each(step):
-            meter.retried += step == 7
+        def script(session):
+            meter.retried += session.step in (3, 6, 7)
+            flags.append(session.host.unit_flags())
+            return 0
 
-        flags = self.trained(lambda session: 0, meter, each=each).flags
-        self.assertEqual([f for f in flags if f], [StepFlag.RECOMPILE])
-        self.assertEqual(flags[-4], StepFlag.RECOMPILE)
+        self.trained(script, meter)
+        self.assertEqual([step for step, flag in enumerate(flags, 1) if flag == StepFlag.RECOMPILE], [3, 6, 7])
+        self.assertEqual(set(flags), {0, StepFlag.RECOMPILE})
 
-    def test_the_allocator_is_asked_where_plans_take_turns_alone(self):
+    def test_the_allocator_is_not_asked_in_steps(self):
         meter, handles = FakeMeter(), []
 
         def script(session):
@@ -150,11 +152,8 @@ class Memory(unittest.TestCase):
                 handles.append(session.build(*self.choices(session)))
             return handles[0] if session.step == 14 else 0
 
-        with mock.patch("blazed.torch.host._STEPS_WATCHED", 3):
-            self.trained(script, meter, steps=30)
-        # At the start, in the first steps, then from the step on that runs another plan and back.
-        self.assertLess(meter.asked, 12)
-        self.assertGreater(meter.asked, 5)
+        self.trained(script, meter, steps=30)
+        self.assertEqual(meter.asked, 0)
 
 
 class OfAGpu(unittest.TestCase):

@@ -195,6 +195,12 @@ typedef struct blz_host_ops {
    * later; may be slow. Returns 0, or non-zero where there is none now, such as for want of memory:
    * that is no fault. */
   int (*reference)(void* user, blz_probe_sink* sink);
+
+  /* Optional. BLZ_STEP_ bits of what only the host's runtime knows to have happened since the
+   * latest call, such as an allocator that had to begin anew: asked at the drained points around
+   * the timed steps of a unit, so that it may take longer than a step could bear. The first answer
+   * of a unit is dropped, the second marks it like a flag of blz_step_end. */
+  uint32_t (*unit_flags)(void* user);
 } blz_host_ops;
 
 typedef enum blz_log_level { BLZ_LOG_INFO = 1, BLZ_LOG_WARNING = 2 } blz_log_level;

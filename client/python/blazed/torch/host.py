@@ -7,7 +7,7 @@ import itertools
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .. import host as base
-from ..enums import Dtype, Role
+from ..enums import Dtype, Role, StepFlag
 from . import arithmetic, finer, launch, memory, plan, probe, space
 from .draws import Draws
 from .graph import Graph
@@ -20,7 +20,6 @@ _ROLES = {probe.OUTPUT: Role.OUTPUT, probe.GRADIENT: Role.GRADIENT, probe.LOSS: 
 _DTYPES = {"torch.float32": Dtype.F32, "torch.float64": Dtype.F64, "torch.float16": Dtype.F16,
            "torch.bfloat16": Dtype.BF16, "torch.int64": Dtype.I64}
 
-_STEPS_WATCHED = 256  # after a change of plans
 _RUNS_TO_RECORD = 3  # that the compiler's CUDA graphs take until they are replayed
 
 
@@ -37,8 +36,6 @@ class TorchHost:
         self._inputs_of = inputs_of
         self._step = step
         self._meter = meter
-        self._retries = meter.retries() if meter is not None else 0
-        self._since_switch = 0  # steps
         self._may_replay = any(launch.WHOLE_STEP in d.options for d in decisions if d.kind == space.LAUNCH)
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
@@ -47,6 +44,8 @@ class TorchHost:
         self._draws = Draws()
         self.reference: Optional[Callable[[base.Emit], None]] = (self._reference if any(self._roundoffs.values())
                                                                  else None)
+        self.unit_flags: Optional[Callable[[], int]] = self._unit_flags if meter is not None else None
+        self._retries = 0  # of the allocator, when it was last asked
         self._ran = False  # something, since the plan was latched
         self._marks = False  # steps begin with a word to the compiler's CUDA graphs
         self.latched = 0
@@ -61,15 +60,12 @@ class TorchHost:
     def note_run(self) -> None:
         """A step under the latched plan has ended."""
         self._ran = True
-        self._since_switch += 1
 
-    def interrupted(self) -> bool:
-        """Whether the allocator had to begin anew since the last question. Asked where plans take turns alone: it takes
-        longer than all else that a step needs."""
-        if self._meter is None or self._since_switch > _STEPS_WATCHED:
-            return False
+    def _unit_flags(self) -> int:
+        """Whether the allocator began anew, which takes time of the framework's own; no flag is nearer. Asked around units
+        and not in steps: it takes longer than all else that a step needs."""
         before, self._retries = self._retries, self._meter.retries()
-        return self._retries != before
+        return StepFlag.RECOMPILE if self._retries != before else 0
 
     def default_peak_bytes(self) -> int:
         """What the default plan's graphs need at most; 0: nothing is known."""
@@ -198,7 +194,6 @@ class TorchHost:
         built = self._plans[handle]
         built.latch()
         self.latched = handle
-        self._since_switch = 0
         self._marks = built.launch == launch.GRAPHS
         if self._step is not None:
             self._step.whole = built.whole_step

@@ -324,8 +324,6 @@ class Job:
             flags |= StepFlag.PROFILER
         if self.host is not None:
             self.host.note_run()
-            if self.host.interrupted():
-                flags |= StepFlag.RECOMPILE  # no flag is nearer: the framework took time of its own
             self.session.step_end(flags)
             if self._others or self._alike:
                 self._count_others()

@@ -1,5 +1,5 @@
 """How a step's end is known: on the CPU a step has ended when its call returns; on a GPU the host
-runs ahead, and an event at each step's end tells, without ever waiting for the whole device.
+runs ahead, and events at steps' ends tell, without ever waiting for the whole device.
 """
 import collections
 from typing import Any, Deque, Type
@@ -7,6 +7,8 @@ from typing import Any, Deque, Type
 from .host import TorchHost
 
 _MOST_EVENTS = 64  # steps in flight beyond it are not told apart
+_STEPS_WATCHED = 256  # after a change of plans; later an event stands for several steps
+_STEPS_AN_EVENT = 16
 
 
 class CudaHost(TorchHost):
@@ -17,29 +19,42 @@ class CudaHost(TorchHost):
 
         super().__init__(*arguments)
         self._ends: Deque[Any] = collections.deque(maxlen=_MOST_EVENTS)
+        self._steps = 0  # since plans changed
         self._latest = _recorded(torch.cuda.Event(enable_timing=True))
         self._next = torch.cuda.Event(enable_timing=True)
         self._clock_ns = 0  # at self._latest
 
+    def latch(self, handle: int) -> None:
+        if handle != self.latched:
+            self._steps = 0
+        super().latch(handle)
+
     def note_run(self) -> None:
+        super().note_run()
+        self._steps += 1
+        # Where nothing is measured an event in every step would be most of what blazed costs.
+        if self._steps <= _STEPS_WATCHED or self._steps % _STEPS_AN_EVENT == 0:
+            self._mark_end()
+
+    def _mark_end(self) -> None:
         import torch
 
-        super().note_run()
         # Used events come round again: making one costs more than recording it.
         event = self._ends.popleft() if len(self._ends) == _MOST_EVENTS else torch.cuda.Event()
         self._ends.append(_recorded(event))
 
     def drain(self) -> None:
-        if self._ends:
-            self._ends[-1].synchronize()
+        self._next.record()
+        self._next.synchronize()
 
     def steps_in_flight(self) -> int:
+        """At least so many as are: an event that has not come counts for all the steps that it stands for."""
         count = 0
         for event in reversed(self._ends):
             if event.query():
                 break
             count += 1
-        return count
+        return count if self._steps <= _STEPS_WATCHED else count * _STEPS_AN_EVENT
 
     def device_clock_ns(self) -> int:
         self._next.record()
