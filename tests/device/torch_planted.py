@@ -66,9 +66,9 @@ def rows_of(arithmetic, steps, device):
     same = told["losses"] == alone["losses"]
     for plan, found in told["verdicts"].items():
         kept = told["history"].get(plan, "")
-        good = found["equivalence"] in REFUSED and found["pairs"] == 0 and kept == found["verdict"] and same
-        yield {"job": arithmetic, "plan": plan, "verdict": found["verdict"], "reason": found["reason"],
-               "mismatches": found["mismatches"], "elements": found["elements"], "pairs": found["pairs"],
+        good = found.get("equivalence") in REFUSED and found["pairs"] == 0 and kept == found["verdict"] and same
+        yield {"job": arithmetic, "plan": plan, "verdict": found["verdict"], "reason": found.get("reason", ""),
+               "mismatches": found.get("mismatches"), "elements": found.get("elements"), "pairs": found["pairs"],
                "in_history": kept, "losses_equal": same, "steps": told["steps"], "passed": good}
 
 

@@ -82,7 +82,7 @@ def fails(call):
 # Each takes the graph run operation by operation and gives a way that is wrong.
 WRONG = {
     "scaled": lambda call: on_outputs(call, lambda y: 1.1 * y),
-    "nan": lambda call: on_outputs(call, lambda y: y.masked_fill(torch.arange(y.numel()).view(y.shape) == 5, torch.nan)),
+    "nan": lambda call: on_outputs(call, lambda y: y.masked_fill(torch.arange(y.numel(), device=y.device).view(y.shape) == 5, torch.nan)),
     "lost tail": lambda call: on_outputs(call, lambda y: torch.cat([y[:-2], torch.zeros_like(y[-2:])])),
     "swapped operand": lambda call: on_inputs(call, lambda v: v.t() if is_square_weight(v) else v),
     "another batch": lambda call: on_inputs(call, lambda v: v if v.requires_grad else v.roll(1, 0)),
