@@ -44,6 +44,16 @@ class TimingTest : public EngineTest {
       return test->in_flight;
     };
   }
+  // Asking takes time, which is none of the unit's.
+  void MakeTellWhatHappened() {
+    MakeQueued();
+    ops.unit_flags = [](void* user) {
+      auto* test = static_cast<TimingTest*>(user);
+      ++test->asked;
+      test->clock.now += 777;
+      return std::exchange(test->happened, 0u);
+    };
+  }
   v1::StepsDone LastDone() const {
     const auto done = daemon.Sent(v1::ShimMessage::kStepsDone);
     return done.empty() ? v1::StepsDone() : done.back().steps_done();
@@ -162,13 +172,7 @@ TEST_F(TimingTest, FlagsOfAnyStepMarkTheUnit) {
 }
 
 TEST_F(TimingTest, WhatTheHostsRuntimeDidMarksTheUnitThatItFellInto) {
-  MakeQueued();
-  ops.unit_flags = [](void* user) {
-    auto* test = static_cast<TimingTest*>(user);
-    ++test->asked;
-    test->clock.now += 777;  // asking takes time, which is none of the unit's
-    return std::exchange(test->happened, 0);
-  };
+  MakeTellWhatHappened();
   Start();
   Prove(1, Behaviour::kGood);
   daemon.Orders(RunPairs{77, 0, 1, 2, {0}, 1, 2, 0, 0});

@@ -18,6 +18,23 @@ from blazed.torch.program import Way
 from blazed.torch.variant import _recorded
 
 
+class Offered(unittest.TestCase):
+    def test_cuda_graphs_are_offered_to_a_step_of_one_graph_alone(self):
+        self.assertEqual(launch.options("cuda", 1, False), [launch.STREAMS, launch.GRAPHS])
+        self.assertEqual(launch.options("cuda", 1, True), [launch.STREAMS, launch.WHOLE_STEP, launch.GRAPHS])
+        self.assertEqual(launch.options("cuda", 3, True), [launch.STREAMS, launch.WHOLE_STEP])
+        for device, graphs, word in (("cuda", 3, "3 compiled graphs"), ("cuda", 0, "no graph"), ("cpu", 1, "NVIDIA")):
+            self.assertIn(word, launch.why_no_graphs(device, graphs))
+            self.assertNotIn(launch.GRAPHS, launch.options(device, graphs, False))
+        self.assertEqual(launch.why_no_graphs("cuda", 1), "")
+
+    def test_a_job_says_why_they_are_not_offered(self):
+        with support.scripted(lambda session: 0):
+            module = support.model()
+            support.train(6, torch.compile(module, backend=blazed.torch.backend, dynamic=False), module)
+            self.assertIn("NVIDIA", blazed.torch.current_job().why_no_graphs())
+
+
 class ReadBack(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

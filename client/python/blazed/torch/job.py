@@ -18,7 +18,7 @@ from ..enums import Regime, StepFlag
 from ..log import logger
 from ..options import Options
 from ..session import Session
-from . import job_description, memory, probe, support, timing
+from . import job_description, launch, memory, probe, support, timing
 from .forward import CALLS_TO_KNOW, SEVERAL_THREADS, Forward, ForwardStep
 from .graph import Graph
 from .host import TorchHost
@@ -450,6 +450,13 @@ class Job:
         if self.step is None:
             return "the job does not hand its step to blazed.torch.train_step"
         return self.step.why_not_whole
+
+    def why_no_graphs(self) -> str:
+        """One sentence where the compiler's CUDA graphs are not offered; empty where they are, or before a job is described."""
+        if self.off or self.host is None:
+            return self.why_not
+        graphs = list(self._known.values())
+        return launch.why_no_graphs(graphs[0].device() if graphs else self.step.device(), len(graphs))
 
     def close(self) -> None:
         """Ends the session and lets go of what belongs to the script. The job trains on as the framework has it."""

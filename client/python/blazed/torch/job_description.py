@@ -12,7 +12,7 @@ from .train_step import TrainStep
 def decisions_of(graphs: Sequence[Graph], device: str, step: Optional[TrainStep]) -> List[space.Decision]:
     """How the step is launched, then those of the graphs."""
     whole = step is not None and step.offers_whole_step(recorder.for_device(device))
-    found = [launch.decision(launch.options(device, bool(graphs), whole))]
+    found = [launch.decision(launch.options(device, len(graphs), whole))]
     return [*filter(None, found), *space.decisions_of(graphs, plan.ways_for(device))]
 
 
