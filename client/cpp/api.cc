@@ -163,6 +163,23 @@ void blz_step_end(blz_session* session, uint32_t flags) {
   }
 }
 
+blz_result blz_quiet_steps(const blz_session* session, blz_quiet* out) {
+  if (out == nullptr || out->struct_size < sizeof *out) return BLZ_INVALID;
+  if (session == nullptr || session->IsOff()) return BLZ_OFF;
+  static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
+                std::atomic<uint32_t>::is_always_lock_free);
+  out->word = reinterpret_cast<const volatile uint32_t*>(session->hot);
+  out->value = kHotAlive;
+  out->handle = session->handle;
+  const bool quiet = !session->inside && session->hot->load(std::memory_order_relaxed) == kHotAlive;
+  out->steps = quiet ? ServiceTimer::Uncovered(session->steps + 1) : 0;
+  return BLZ_OK;
+}
+
+void blz_pass_steps(blz_session* session, uint32_t steps) {
+  if (session != nullptr) session->steps += steps;
+}
+
 blz_result blz_probe_tensor(blz_probe_sink* sink, const blz_tensor* tensor) {
   if (sink == nullptr || tensor == nullptr) return BLZ_INVALID;
   return sink->Take(*tensor);

@@ -15,7 +15,12 @@ class ServiceTimer {
   static constexpr uint32_t kSteps = 16;
 
   // True for the steps that are timed; `step` counts from 1.
-  static bool Covers(uint64_t step) { return step % kEvery < kSteps; }
+  static constexpr bool Covers(uint64_t step) { return step % kEvery < kSteps; }
+
+  // How many steps from `step` on are not timed.
+  static constexpr uint32_t Uncovered(uint64_t step) {
+    return Covers(step) ? 0 : static_cast<uint32_t>(kEvery - step % kEvery);
+  }
 
   void Begin(uint64_t step, uint64_t now) {
     if (step % kEvery == 0) {

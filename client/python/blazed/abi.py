@@ -49,6 +49,11 @@ class HostOps(Sized):
                 ("unit_flags", UnitFlags)]
 
 
+class Quiet(Sized):
+    _fields_ = [("struct_size", c_size_t), ("word", c_void_p), ("value", c_uint32), ("steps", c_uint32),
+                ("handle", c_uint64)]
+
+
 class Label(Structure):
     _fields_ = [("key", c_char_p), ("value", c_char_p)]
 
@@ -112,6 +117,8 @@ SHORT = {
     "blz_describe_workload": (c_int, [c_void_p, POINTER(Workload)]),
     "blz_status": (None, [c_void_p, POINTER(StatusInfo)]),
     "blz_reason": (c_char_p, [c_void_p]),
+    "blz_quiet_steps": (c_int, [c_void_p, POINTER(Quiet)]),
+    "blz_pass_steps": (None, [c_void_p, c_uint32]),
 }
 # Without argument types ctypes takes a c_void_p, None or a small number as it is; to look types up takes a third of a
 # settled step.

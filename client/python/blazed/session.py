@@ -36,6 +36,19 @@ from .status import Status, picture
 _CLOSED = "the session is closed"
 
 
+class Quiet:
+    """`steps` coming steps run `handle` as long as `word.value` is `value` at the begin of each."""
+
+    __slots__ = ("word", "value", "steps", "handle")
+
+    def __init__(self, word: ctypes.c_uint32, value: int, steps: int, handle: int) -> None:
+        self.word, self.value, self.steps, self.handle = word, value, steps, handle
+
+    def end(self) -> None:
+        """The word that was read is about to go."""
+        self.word = ctypes.c_uint32(self.value + 1)
+
+
 def _begin_off() -> int:
     return 0
 
@@ -62,6 +75,7 @@ class Session:
         self._why_not_started = ""  # a private daemon
         self._picture = Status(why_not=self._why_off, reason=self._why_off)
         self._socket: Optional[str] = None
+        self._quiet: Optional[Quiet] = None  # the latest that was told
         self._rest()
 
     # ---- the step ----
@@ -81,8 +95,26 @@ class Session:
         if self._orders:
             self._failures.raise_orders()
 
+    def quiet(self) -> Optional[Quiet]:
+        """Between steps: how many of the coming ones need neither step_begin nor step_end, where some do; for hosts to
+        whom two calls a step are dear. None while something is asked of the host, and where the session is off."""
+        if self._pointer is None or self._callbacks.inside:
+            return None
+        told = abi.Quiet()
+        if self._library.quiet_steps(self._pointer, told) != Result.OK or not told.steps:
+            return None
+        self._quiet = Quiet(ctypes.c_uint32.from_address(told.word), told.value, told.steps, told.handle)
+        return self._quiet
+
+    def pass_steps(self, steps: int) -> None:
+        """Counts steps that ran without calls, before the next step_begin."""
+        if self._pointer is not None:
+            self._library.pass_steps(self._pointer, steps)
+
     def _rest(self) -> None:
         """From here on a step costs two empty functions."""
+        if self._quiet is not None:
+            self._quiet.end()
         self.step_begin = _begin_off  # type: ignore[method-assign]
         self.step_end = _end_off      # type: ignore[method-assign]
 

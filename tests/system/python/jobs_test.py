@@ -53,6 +53,26 @@ class Jobs(Machine):
         self.assertNotAlmostEqual(own[0], host.product({TERMS: 1})[0], delta=1e-6)
 
 
+class Quiet(Machine):
+    def test_steps_without_calls_are_counted_and_end_where_something_is_asked(self):
+        self.start()
+        with self.attached(mode="pinned") as session:
+            for _ in range(300):
+                session.step_begin()
+                session.step_end()
+                quiet = session.quiet()
+                if quiet is not None:
+                    break
+            self.assertEqual((quiet.word.value, quiet.handle), (quiet.value, 0))
+            before = session.status().steps
+            session.pass_steps(quiet.steps)
+            self.assertEqual(session.status().steps, before + quiet.steps)
+            self.assertEqual((before + quiet.steps + 1) % 256, 0)  # the first of those that are timed
+            self.assertIsNone(session.quiet())
+        self.assertNotEqual(quiet.word.value, quiet.value)  # closed
+        self.assertIsNone(session.quiet())
+
+
 class Modes(Machine):
     def test_observing_changes_nothing(self):
         self.start()

@@ -389,6 +389,14 @@ TEST_F(TimingTest, AQueuedHostsWindowIsItsWholeSpan) {
   EXPECT_EQ(drains, 0);
 }
 
+TEST(ServiceTimerTest, StepsThatAreNotTimedAreCountedUpToTheNextThatIs) {
+  for (uint64_t step = 1; step < 600; ++step) {
+    const uint32_t free = ServiceTimer::Uncovered(step);
+    for (uint64_t next = step; next < step + free; ++next) EXPECT_FALSE(ServiceTimer::Covers(next));
+    EXPECT_TRUE(ServiceTimer::Covers(step + free));
+  }
+}
+
 TEST_F(TimingTest, AFlaggedStepSpoilsItsWindow) {
   Start();
   for (int i = 1; i <= 300; ++i) Step(100, i == 260 ? BLZ_STEP_EVALUATION : 0);

@@ -135,6 +135,9 @@ class ScriptedSession:
     def step_end(self, flags=0):
         self.flags.append(flags)
 
+    def quiet(self):
+        return None
+
     def status(self):
         return types.SimpleNamespace(settled=False, mode="tune", state="attached")
 

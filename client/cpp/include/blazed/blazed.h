@@ -396,6 +396,24 @@ BLZ_API uint64_t blz_step_begin(blz_session* session);
  * At the end of a unit it drains the host's queue. A step begun and not ended is not counted. */
 BLZ_API void blz_step_end(blz_session* session, uint32_t flags);
 
+/* Steps that need no call, for a host to whom two calls a step are dear, such as one in Python. */
+typedef struct blz_quiet {
+  size_t struct_size;            /* set by the caller */
+  const volatile uint32_t* word; /* lives until blz_close */
+  uint32_t value;                /* what *word reads as long as nothing is asked of the host */
+  uint32_t steps;                /* how many of the coming steps; 0: the next one needs its calls */
+  uint64_t handle;               /* that they run */
+} blz_quiet;
+
+/* Between steps. The next `steps` steps may run `handle` without blz_step_begin and blz_step_end,
+ * as long as *word reads `value` at the begin of each; the host tells how many did by
+ * blz_pass_steps, before its next blz_step_begin. What would flag such a step means nothing.
+ * BLZ_OFF: the session is off; `out` is not filled. BLZ_INVALID: `out` is null or too small. */
+BLZ_API blz_result blz_quiet_steps(const blz_session* session, blz_quiet* out);
+
+/* Counts steps that ran without calls. */
+BLZ_API void blz_pass_steps(blz_session* session, uint32_t steps);
+
 /* Called by the host inside its probe callback, on the session's thread, once per tensor. Reads
  * `tensor` before it returns. BLZ_INVALID: the tensor is malformed or differs in name, type or
  * count from the default's; the probe is then inconclusive. */

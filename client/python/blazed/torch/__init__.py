@@ -125,8 +125,13 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
     graph = Graph(here.next_number(), copy_of(module), inputs, TracingContext.try_get())
     here.add(graph)
 
+    passing = here.passing
+
     def run(*args: Any) -> Any:
-        here.graph_called(graph, args)
+        if passing.on:
+            passing.seen = True
+        else:
+            here.graph_called(graph, args)
         return graph.current.call(*args)
 
     def run_forward(*args: Any) -> Any:

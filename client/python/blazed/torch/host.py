@@ -61,6 +61,14 @@ class TorchHost:
         """A step under the latched plan has ended."""
         self._ran = True
 
+    def note_passed(self, steps: int) -> None:
+        """So many more have ended, which were not looked at."""
+        self._ran = self._ran or steps > 0
+
+    def needs_every_step(self) -> bool:
+        """Whether steps under the latched plan begin with a word to the framework."""
+        return self._marks
+
     def _unit_flags(self) -> int:
         """Whether the allocator began anew, which takes time of the framework's own; no flag is nearer. Asked around units
         and not in steps: it takes longer than all else that a step needs."""

@@ -22,6 +22,7 @@ from . import job_description, launch, memory, probe, support, timing
 from .forward import CALLS_TO_KNOW, SEVERAL_THREADS, Forward, ForwardStep
 from .graph import Graph
 from .host import TorchHost
+from .passing import Passing
 from .train_step import TrainStep
 
 _OFF = "blazed is off in this job: BLAZED_MODE or the job's options say so"
@@ -58,6 +59,7 @@ class Job:
         self._left = 0  # workloads
         self._steps: List[Tuple[Tuple[int, ...], int]] = []  # what the latest ones called, and their ns
         self._sampling = probe.Sampling()
+        self.passing = Passing()
         self._profiling = support.profiler_question()
         self._forked = False
         self._thread = threading.get_ident()
@@ -66,6 +68,7 @@ class Job:
 
     def add(self, graph: Graph) -> None:
         """A graph was captured: a compile, and so a step that is no sample."""
+        self._stop_passing()
         self._graphs[graph.number] = graph
         self._captured += 1
         self._trains = self._trains or graph.training
@@ -136,6 +139,9 @@ class Job:
 
     def optimiser_stepped(self) -> None:
         """After an optimiser's step."""
+        if self.passing.on:
+            self._passed_with_optimiser()
+            return
         self._trains = True
         if self._aside or not self._mine():
             return
@@ -222,6 +228,7 @@ class Job:
 
     def _stand_aside(self, error: Exception) -> None:
         """blazed never ends a job: what fails of its own leaves the job to the framework, for good."""
+        self._stop_passing()
         self.why_not = f"blazed failed and left the job to PyTorch ({type(error).__name__}: {error})"
         logger.warning("%s", self.why_not, exc_info=True)
         host, session, self.host, self._in_step, self._aside = self.host, self.session, None, False, True
@@ -295,6 +302,38 @@ class Job:
         self._steps.clear()
         self.why_not = sentence
 
+    # ---- steps that nothing is asked in ----
+
+    def _passed_with_optimiser(self) -> None:
+        if self.step is not None:
+            self._stepped = 1
+        elif self.passing.seen:
+            self._passed()
+
+    def step_passes(self, step: TrainStep, args: Any, kwargs: Any) -> Any:
+        """Result of a call of train_step in which nothing is asked."""
+        self._stepped = 0
+        result = step.run(self, args, kwargs)
+        if self._stepped and self.passing.on:
+            self._passed()
+        return result
+
+    def _passed(self) -> None:
+        if self.passing.step() and self._mine():
+            self._stop_passing()
+
+    def _stop_passing(self) -> None:
+        steps = self.passing.end(self.session)
+        if steps and self.host is not None:
+            self.host.note_passed(steps)
+
+    def _may_pass(self) -> None:
+        if self._runs_forward() or self.host is None or self.host.needs_every_step():
+            return
+        self.passing.begin(self.session, self.host.latched)
+
+    # ---- a step ----
+
     def _begin(self) -> None:
         self._in_step = True
         if self._profiling():
@@ -327,6 +366,8 @@ class Job:
             self.session.step_end(flags)
             if self._others or self._alike:
                 self._count_others()
+            else:
+                self._may_pass()
             return
         if self.step is not None:
             self.step.watch()
@@ -337,6 +378,7 @@ class Job:
     def forked(self) -> None:
         """In a child process, which the session does not follow."""
         self._forked = True
+        self.passing.on = False
 
     def _handed_over(self) -> bool:
         """A step may begin before its first graph is called, and is then probed on an earlier one's inputs."""
@@ -384,6 +426,7 @@ class Job:
         self.session = None
 
     def _end_session(self) -> None:
+        self._stop_passing()
         host, self.host, self._known = self.host, None, {}
         self._steps.clear()
         for graph in self._graphs.values():

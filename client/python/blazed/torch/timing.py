@@ -7,8 +7,8 @@ from typing import Any, Deque, Type
 from .host import TorchHost
 
 _MOST_EVENTS = 64  # steps in flight beyond it are not told apart
-_STEPS_WATCHED = 256  # after a change of plans; later an event stands for several steps
-_STEPS_AN_EVENT = 16
+_STEPS_WATCHED = 256  # by events, since plans changed or something was timed
+_UNKNOWN = 2**32 - 1  # more than can be in flight, which the session takes as no answer
 
 
 class CudaHost(TorchHost):
@@ -19,7 +19,7 @@ class CudaHost(TorchHost):
 
         super().__init__(*arguments)
         self._ends: Deque[Any] = collections.deque(maxlen=_MOST_EVENTS)
-        self._steps = 0  # since plans changed
+        self._steps = 0  # since plans changed or something was timed
         self._latest = _recorded(torch.cuda.Event(enable_timing=True))
         self._next = torch.cuda.Event(enable_timing=True)
         self._clock_ns = 0  # at self._latest
@@ -30,31 +30,34 @@ class CudaHost(TorchHost):
         super().latch(handle)
 
     def note_run(self) -> None:
-        super().note_run()
-        self._steps += 1
-        # Where nothing is measured an event in every step would be most of what blazed costs.
-        if self._steps <= _STEPS_WATCHED or self._steps % _STEPS_AN_EVENT == 0:
-            self._mark_end()
-
-    def _mark_end(self) -> None:
         import torch
 
-        # Used events come round again: making one costs more than recording it.
-        event = self._ends.popleft() if len(self._ends) == _MOST_EVENTS else torch.cuda.Event()
-        self._ends.append(_recorded(event))
+        super().note_run()
+        self._steps += 1
+        if self._steps <= _STEPS_WATCHED:  # an event in every step would be most of what blazed costs
+            # Used events come round again: making one costs more than recording it.
+            event = self._ends.popleft() if len(self._ends) == _MOST_EVENTS else torch.cuda.Event()
+            self._ends.append(_recorded(event))
+
+    def note_passed(self, steps: int) -> None:
+        super().note_passed(steps)
+        self._steps += steps
 
     def drain(self) -> None:
         self._next.record()
         self._next.synchronize()
+        self._steps = 0
 
     def steps_in_flight(self) -> int:
-        """At least so many as are: an event that has not come counts for all the steps that it stands for."""
+        if self._steps > _STEPS_WATCHED:
+            self._steps = 0  # the next question finds events
+            return _UNKNOWN
         count = 0
         for event in reversed(self._ends):
             if event.query():
                 break
             count += 1
-        return count if self._steps <= _STEPS_WATCHED else count * _STEPS_AN_EVENT
+        return count
 
     def device_clock_ns(self) -> int:
         self._next.record()

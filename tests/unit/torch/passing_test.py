@@ -1,0 +1,117 @@
+"""Steps in which nothing is asked: they are counted, they run the plan in force, and they end when the session's word
+changes."""
+import ctypes
+import unittest
+
+import support
+import torch
+import trainings
+
+import blazed.torch
+from blazed.session import Quiet
+
+ALIVE, ASKED = 1, 3
+WINDOW = 5  # steps without calls
+
+
+class Session:
+    """What a scripted session needs beside: stretches of WINDOW steps without calls."""
+
+    def __init__(self, handle=0):
+        self.word, self.handle, self.passed = ctypes.c_uint32(ALIVE), handle, []
+
+    def added_to(self, session):
+        session.quiet = lambda: Quiet(self.word, ALIVE, WINDOW, self.handle)
+        session.pass_steps = self.passed.append
+
+
+class Steps(unittest.TestCase):
+    def train(self, steps, each=None, handle=0):
+        """(scripted session, what was passed) of a job whose session is quiet from its second step on."""
+        quiet = Session(handle)
+
+        def script(session):
+            if session.step == 2:
+                quiet.added_to(session)
+            return 0
+
+        with support.scripted(script) as made:
+            module = support.model()
+            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
+            losses = support.train(steps, compiled, module, each=each and (lambda step: each(step, quiet)))
+            blazed.torch.current_job().close()
+        return made[0], quiet, losses
+
+    def test_steps_pass_in_stretches_and_are_told(self):
+        session, quiet, losses = self.train(40)
+        self.assertEqual(set(quiet.passed[:-1]), {WINDOW})
+        self.assertGreater(len(quiet.passed), 3)
+        # One with its calls between two stretches, and those before the second.
+        self.assertLess(session.step, 40 - sum(quiet.passed))
+        self.assertEqual(len(session.flags), session.step)
+        module = support.model()
+        plain = torch.compile(module, dynamic=False)
+        self.assertEqual(losses, support.train(40, plain, module))
+
+    def test_the_session_is_asked_again_as_soon_as_its_word_changes(self):
+        def each(step, quiet):
+            if step == 20:
+                quiet.word.value = ASKED
+
+        session, quiet, _ = self.train(40, each)
+        after = sum(quiet.passed)
+        # From the step behind the change on each has its calls.
+        self.assertGreaterEqual(session.step, 40 - 21)
+        self.assertLess(after, 21)
+
+    def test_another_plan_than_the_one_in_force_is_asked_for(self):
+        session, quiet, _ = self.train(20, handle=7)
+        self.assertEqual(quiet.passed, [])
+
+    def test_a_graph_that_is_captured_ends_the_stretch(self):
+        inside = []
+
+        def each(step, quiet):
+            if blazed.torch.current_job().passing.on and not inside:
+                other = torch.compile(torch.nn.Linear(3, 3), backend=blazed.torch.backend, dynamic=False)
+                other(torch.randn(2, 3))
+                inside.append(blazed.torch.current_job().passing.on)
+
+        self.train(28, each)
+        self.assertEqual(inside, [False])
+
+    def test_an_optimiser_that_steps_alone_is_no_step(self):
+        def each(step, quiet):
+            if step > 10:
+                other.step()
+
+        parameter = torch.nn.Parameter(torch.zeros(2))
+        parameter.grad = torch.ones(2)
+        other = torch.optim.SGD([parameter], lr=0.1)
+        session, quiet, _ = self.train(40, each)
+        self.assertLessEqual(session.step + sum(quiet.passed), 40)
+
+    def test_a_closed_session_ends_it(self):
+        quiet = Quiet(ctypes.c_uint32(ALIVE), ALIVE, WINDOW, 0)
+        quiet.end()
+        self.assertNotEqual(quiet.word.value, quiet.value)
+
+    def test_a_step_that_was_handed_over_passes_as_a_whole(self):
+        quiet = Session()
+
+        def script(session):
+            if session.step == 2:
+                quiet.added_to(session)
+            return 0
+
+        with support.scripted(script) as made:
+            training = trainings.Training(wrapped=lambda m: torch.compile(m, backend=blazed.torch.backend, dynamic=False))
+            step = blazed.torch.train_step(training.step)
+            trainings.run(training, step, 60)
+            blazed.torch.current_job().close()
+        self.assertGreater(sum(quiet.passed), 10)
+        self.assertLess(made[0].step + sum(quiet.passed), 61)
+
+
+if __name__ == "__main__":
+    unittest.main()
