@@ -10,6 +10,7 @@ else was tried, came to the bits of the same job without a daemon. The verdicts 
 once the job is gone. Exits with 1 where a row fails, with 77 without a GPU. BLAZED_BIN names the programs' folder.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -64,12 +65,15 @@ def rows_of(arithmetic, steps, device):
         alone = ran(arithmetic, steps, nowhere, device)
     told = beside_a_daemon(arithmetic, steps, device)
     same = told["losses"] == alone["losses"]
-    for plan, found in told["verdicts"].items():
-        kept = told["history"].get(plan, "")
-        good = found.get("equivalence") in REFUSED and found["pairs"] == 0 and kept == found["verdict"] and same
-        yield {"job": arithmetic, "plan": plan, "verdict": found["verdict"], "reason": found.get("reason", ""),
-               "mismatches": found.get("mismatches"), "elements": found.get("elements"), "pairs": found["pairs"],
-               "in_history": kept, "losses_equal": same, "steps": told["steps"], "passed": good}
+    return [row_of(arithmetic, plan, found, told, same) for plan, found in told["verdicts"].items()]
+
+
+def row_of(arithmetic, plan, found, told, same):
+    kept = told["history"].get(plan, "")
+    good = found.get("equivalence") in REFUSED and found["pairs"] == 0 and kept == found["verdict"] and same
+    return {"job": arithmetic, "plan": plan, "verdict": found["verdict"], "reason": found.get("reason", ""),
+            "mismatches": found.get("mismatches"), "elements": found.get("elements"), "pairs": found["pairs"],
+            "in_history": kept, "losses_equal": same, "steps": told["steps"], "passed": good}
 
 
 # How many wrong ways each job is told of.
@@ -88,12 +92,12 @@ def main():
         print("not run: there is no GPU here")
         return 77
     planted = PLANTED[args.device]
-    rows = []
-    for arithmetic in planted:
-        for row in rows_of(arithmetic, args.steps, args.device):
-            rows.append(row)
-            print(f"{'PASS' if row['passed'] else 'FAIL'}  {row['job']:7} {row['plan'][:50]:50} {row['verdict']}, losses "
-                  f"{'equal' if row['losses_equal'] else 'DIFFERENT'} over {row['steps']} steps: {row['reason'][:120]}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor() as side_by_side:  # nothing is timed here, and each has a daemon of its own
+        jobs = {name: side_by_side.submit(rows_of, name, args.steps, args.device) for name in planted}
+    rows = [row for job in jobs.values() for row in job.result()]
+    for row in rows:
+        print(f"{'PASS' if row['passed'] else 'FAIL'}  {row['job']:7} {row['plan'][:50]:50} {row['verdict']}, losses "
+              f"{'equal' if row['losses_equal'] else 'DIFFERENT'} over {row['steps']} steps: {row['reason'][:120]}", flush=True)
     missing = [f"{name}: {sum(row['job'] == name for row in rows)} of {count} ways were judged"
                for name, count in planted.items() if sum(row["job"] == name for row in rows) != count]
     print("\n".join([*missing, f"{sum(row['passed'] for row in rows)} of {len(rows)} passed"]))

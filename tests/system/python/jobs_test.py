@@ -56,20 +56,21 @@ class Jobs(Machine):
 class Quiet(Machine):
     def test_steps_without_calls_are_counted_and_end_where_something_is_asked(self):
         self.start()
-        with self.attached(mode="pinned") as session:
-            for _ in range(300):
-                session.step_begin()
-                session.step_end()
-                quiet = session.quiet()
-                if quiet is not None:
-                    break
-            self.assertEqual((quiet.word.value, quiet.handle), (quiet.value, 0))
-            before = session.status().steps
-            session.pass_steps(quiet.steps)
-            self.assertEqual(session.status().steps, before + quiet.steps)
-            self.assertEqual((before + quiet.steps + 1) % 256, 0)  # the first of those that are timed
-            self.assertIsNone(session.quiet())
-        self.assertNotEqual(quiet.word.value, quiet.value)  # closed
+        host, session = self.attached(mode="pinned")
+        quiet = None
+        for _ in range(300):
+            host.step(session)
+            quiet = session.quiet()
+            if quiet is not None:
+                break
+        self.assertEqual((quiet.word.value, quiet.handle), (quiet.value, 0))
+        before = session.status().steps
+        session.pass_steps(quiet.steps)
+        self.assertEqual(session.status().steps, before + quiet.steps)
+        self.assertEqual((before + quiet.steps + 1) % 256, 0)  # the first of those that are timed
+        self.assertIsNone(session.quiet())
+        session.close()
+        self.assertNotEqual(quiet.word.value, quiet.value)
         self.assertIsNone(session.quiet())
 
 
