@@ -19,13 +19,13 @@ from blazed.torch.variant import _recorded
 
 
 class Offered(unittest.TestCase):
-    def test_cuda_graphs_are_offered_to_a_step_of_one_graph_alone(self):
+    def test_cuda_graphs_are_offered_to_a_step_that_calls_one_graph_once(self):
         self.assertEqual(launch.options("cuda", 1, False), [launch.STREAMS, launch.GRAPHS])
         self.assertEqual(launch.options("cuda", 1, True), [launch.STREAMS, launch.WHOLE_STEP, launch.GRAPHS])
         self.assertEqual(launch.options("cuda", 3, True), [launch.STREAMS, launch.WHOLE_STEP])
-        for device, graphs, word in (("cuda", 3, "3 compiled graphs"), ("cuda", 0, "no graph"), ("cpu", 1, "NVIDIA")):
-            self.assertIn(word, launch.why_no_graphs(device, graphs))
-            self.assertNotIn(launch.GRAPHS, launch.options(device, graphs, False))
+        for device, calls, word in (("cuda", 3, "graphs 3 times"), ("cuda", 0, "no graph"), ("cpu", 1, "NVIDIA")):
+            self.assertIn(word, launch.why_no_graphs(device, calls))
+            self.assertNotIn(launch.GRAPHS, launch.options(device, calls, False))
         self.assertEqual(launch.why_no_graphs("cuda", 1), "")
 
     def test_a_job_says_why_they_are_not_offered(self):

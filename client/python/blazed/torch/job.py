@@ -47,6 +47,7 @@ class Job:
         self._forward = Forward()
         self._trains = False  # a graph with a backward pass was captured, or an optimiser stepped
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
+        self._calls = 0  # of graphs, in a step of it
         self._in_step = False
         self._aside = self.off  # what runs is none of the job's steps
         self._flags = 0
@@ -464,7 +465,8 @@ class Job:
         for graph in graphs:
             probe.look_at_default(graph, graph.latest)
         device = graphs[0].device() if graphs else self.step.device()
-        decisions = job_description.decisions_of(graphs, device, self.step)
+        self._calls = len(self._steps[-1][0])
+        decisions = job_description.decisions_of(graphs, self._calls, device, self.step)
         if not decisions:
             self.why_not = ("the compiler merged nothing here, so there is nothing to decide" if graphs
                             else self.step.why_not_whole)
@@ -499,7 +501,7 @@ class Job:
         if self.off or self.host is None:
             return self.why_not
         graphs = list(self._known.values())
-        return launch.why_no_graphs(graphs[0].device() if graphs else self.step.device(), len(graphs))
+        return launch.why_no_graphs(graphs[0].device() if graphs else self.step.device(), self._calls)
 
     def close(self) -> None:
         """Ends the session and lets go of what belongs to the script. The job trains on as the framework has it."""

@@ -9,10 +9,10 @@ from .program import EAGER
 from .train_step import TrainStep
 
 
-def decisions_of(graphs: Sequence[Graph], device: str, step: Optional[TrainStep]) -> List[space.Decision]:
-    """How the step is launched, then those of the graphs."""
+def decisions_of(graphs: Sequence[Graph], calls: int, device: str, step: Optional[TrainStep]) -> List[space.Decision]:
+    """How the step, which calls the graphs so often, is launched, then those of the graphs."""
     whole = step is not None and step.offers_whole_step(recorder.for_device(device))
-    found = [launch.decision(launch.options(device, len(graphs), whole))]
+    found = [launch.decision(launch.options(device, calls, whole))]
     return [*filter(None, found), *space.decisions_of(graphs, plan.ways_for(device))]
 
 

@@ -13,27 +13,28 @@ STREAMS, GRAPHS, WHOLE_STEP = "streams", "graphs", "whole_step"
 RECORDING_NS = 500_000_000  # what a recording takes, a few steps that are waited for; nothing is compiled
 
 
-def options(device: str, graphs: int, whole_step: bool) -> Sequence[str]:
-    """By which a step can be launched here, the framework's own first. `graphs`: how many of this backend it runs;
-    `whole_step`: train_step found that it may be replayed."""
+def options(device: str, calls: int, whole_step: bool) -> Sequence[str]:
+    """By which a step can be launched here, the framework's own first. `calls`: how many it makes of graphs of this
+    backend; `whole_step`: train_step found that it may be replayed."""
     offered = [STREAMS]
     if whole_step:
         offered.append(WHOLE_STEP)  # before what takes longer to build and saves less
-    if not why_no_graphs(device, graphs):
+    if not why_no_graphs(device, calls):
         offered.append(GRAPHS)
     return offered
 
 
-def why_no_graphs(device: str, graphs: int) -> str:
-    """One sentence; empty where the compiler's CUDA graphs are offered. What a graph keeps for its backward pass lies in
-    memory that all of a process share, and was seen to be written over where another graph ran between the two."""
+def why_no_graphs(device: str, calls: int) -> str:
+    """One sentence; empty where the compiler's CUDA graphs are offered. Its recordings of all graphs share one memory, in
+    an order that it learns from how they were called. A plan is tried graph by graph before a step runs it, and a step
+    that then called two of them in turns was seen to get wrong gradients of the first (PyTorch 2.11)."""
     if device != "cuda":
         return "CUDA graphs need an NVIDIA GPU"
-    if graphs == 0:
+    if calls == 0:
         return "no graph of the step was compiled by this backend"
-    if graphs > 1:
-        return (f"the step runs {graphs} compiled graphs, and the compiler's CUDA graphs may write over what one of them keeps "
-                "for its backward pass while another runs")
+    if calls > 1:
+        return (f"the step calls compiled graphs {calls} times, and the compiler's CUDA graphs may write over what one call "
+                "keeps for its backward pass while another runs")
     return ""
 
 
