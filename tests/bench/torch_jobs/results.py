@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Puts what a GPU machine measured where documents quote it from.
 
-    results.py measure.json [tune.json ...] [--results docs/results]
+    results.py measure.json [tune.json ...] [--add] [--results docs/results]
 
 Writes torch_steps.json and torch_tune.json in the form of docs/results and prints the tables of docs/pytorch.md. Several
-files of one kind are one table, gathered in several runs: each row names the commit that it was measured with.
+files of one kind are one table, gathered in several runs: each row names the commit that it was measured with. With
+--add the rows of other jobs that are there already stay.
 """
 import argparse
 import json
@@ -68,9 +69,21 @@ def result_of(runs: List[Dict[str, Any]], searches: bool) -> Dict[str, Any]:
             "failures": failed}
 
 
+def added_to(before: Dict[str, Any], after: Dict[str, Any]) -> Dict[str, Any]:
+    """`after` with what `before` has of other jobs."""
+    measured = {row["workload"] for row in after["rows"]}
+    kept = [row for row in before["rows"] if row["workload"] not in measured]
+    commits = {row["commit"] for row in kept if "commit" in row}
+    gathered = [run for run in before.get("gathered", []) if run["commit"] in commits]
+    failures = {job: why for job, why in before.get("failures", {}).items() if job not in measured}
+    return {**after, "gathered": gathered + after["gathered"], "rows": kept + after["rows"],
+            "failures": {**failures, **after["failures"]}}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("--add", action="store_true", help="keep what is there of other jobs")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs/results")
     args = parser.parse_args()
     kinds: Dict[str, List[Dict[str, Any]]] = {}
@@ -79,7 +92,10 @@ def main() -> int:
         searches = any("report" in job for job in measured["jobs"])
         kinds.setdefault("torch_tune" if searches else "torch_steps", []).append(measured)
     for name, runs in kinds.items():
-        write(args.results, name, result_of(runs, name == "torch_tune"))
+        result, there = result_of(runs, name == "torch_tune"), args.results / f"{name}.json"
+        if args.add and there.exists():
+            result = added_to(json.loads(there.read_text(encoding="utf-8")), result)
+        write(args.results, name, result)
         print(tables.of_jobs([job for run in runs for job in run["jobs"]], f"[measured: results/{name}.json]"))
     return 0
 
