@@ -61,9 +61,9 @@ def beside_a_daemon(arithmetic, steps, device):
 
 
 def rows_of(arithmetic, steps, device):
-    with tempfile.TemporaryDirectory(prefix="blazed-planted-") as nowhere:
-        alone = ran(arithmetic, steps, nowhere, device)
-    told = beside_a_daemon(arithmetic, steps, device)
+    with tempfile.TemporaryDirectory(prefix="blazed-planted-") as nowhere, concurrent.futures.ThreadPoolExecutor() as beside:
+        without = beside.submit(ran, arithmetic, steps, nowhere, device)
+        told, alone = beside_a_daemon(arithmetic, steps, device), without.result()
     same = told["losses"] == alone["losses"]
     return [row_of(arithmetic, plan, found, told, same) for plan, found in told["verdicts"].items()]
 
