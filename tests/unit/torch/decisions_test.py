@@ -157,43 +157,6 @@ class Decisions(unittest.TestCase):
                 self.captured.build((self.captured.numbers("templates")[-1], 1))
 
 
-class Training(unittest.TestCase):
-    def losses(self, options):
-        """Of a job whose steps run in turns the default and one plan with each of these options."""
-        built = []
-
-        def script(session):
-            if not built:
-                found = {option: (number, decision.options.index(option)) for option in options
-                         for number, decision in enumerate(session.workload.decisions) if option in decision.options}
-                built.extend(session.build(found[option]) for option in options if option in found)
-                self.probes = [session.probe(handle) for handle in (0, *built)]
-            return [0, *built][session.step % (len(built) + 1)]
-
-        with support.scripted(script) as made:
-            model = support.attention()
-            compiled = torch.compile(model, backend=blazed.torch.backend, dynamic=False)
-            losses = support.train(16, compiled, model, shape=(8, 16))
-            self.assertEqual(len(made), 1, blazed.torch.current_job().why_not)
-        self.assertGreater(len(built), 1)
-        return losses
-
-    @staticmethod
-    def plain():
-        torch._dynamo.reset()
-        model = support.attention()
-        return support.train(16, torch.compile(model, dynamic=False), model, shape=(8, 16))
-
-    def test_plans_that_keep_bits_train_to_the_losses_of_a_job_without_blazed(self):
-        losses = self.losses(["alone", "written", "written apart"])
-        self.assertTrue(all(probe == self.probes[0] for probe in self.probes))
-        self.assertEqual(losses, self.plain())
-
-    def test_plans_that_reorder_sums_train_to_nearly_those_losses(self):
-        for ours, theirs in zip(self.losses([CPP, "256 bits", "at most 4"]), self.plain()):
-            self.assertAlmostEqual(ours, theirs, places=4)
-
-
 class Checkpointed(unittest.TestCase):
     def test_what_backward_computes_again_is_decided_with_the_original(self):
         from torch.utils.checkpoint import checkpoint

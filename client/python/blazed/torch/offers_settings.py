@@ -1,7 +1,8 @@
 """Settings of the compiler for one direction, each offered only where the table of what was merged
 shows something that it would change."""
 
-from typing import Any, List, Sequence, Tuple
+import dataclasses
+from typing import Any, Callable, List, Tuple
 
 from .ask import Ask
 from .choices import LONG_PERSISTENT
@@ -16,29 +17,24 @@ _FEW_KERNELS = 3  # with fewer there is nothing to run side by side
 Option = Tuple[str, Ask]
 
 
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """`options`: after the compiler's own, for what the table shows. `weight`: of the bytes that it moves."""
+
+    text: str
+    own: str
+    options: Callable[[FusionTable], List[Option]]
+    devices: Tuple[str, ...]
+    weight: Callable[[FusionTable], int]
+    of_sums: bool = False  # another one reorders them; else it does where there are some
+
+
 def offers_of(direction: Direction) -> List[Offer]:
-    table = direction.default.table
+    table, device = direction.default.table, _device(direction)
     if table is None:
         return []
-    everything, sums = _all_bytes(table), any(o.form == REDUCTION for o in table.operations)
-    offers = [_offer("largest kernel", "as merged", _kernel_sizes(table), everything, sums)]
-    if _device(direction) == "cuda":
-        offers += _of_cuda(table, everything, sums)
-    else:
-        offers.append(_offer("vector width", "widest", _vector_widths(table), everything // 2, sums))
+    offers = [_offer(setting, table) for setting in SETTINGS if device in setting.devices]
     return [offer for offer in offers if len(offer.options) > 1]
-
-
-def _of_cuda(table: FusionTable, everything: int, sums: bool) -> List[Offer]:
-    summed = _summed_bytes(table)
-    return [
-        _offer("reductions of mixed orders", "as merged", _mixed_orders(table), summed, True),
-        _offer("reductions", "as chosen", _reductions(table), summed, True),
-        _offer("loop orders", "changed to merge", _loop_orders(table), everything, sums),
-        _offer("independent kernels", "one by one", _side_by_side(table), everything // 2, sums),
-        # Last: a kernel is timed under many settings when it first runs.
-        _offer("block sizes", "as chosen", _launches(table), everything // 4, sums),
-    ]
 
 
 def _kernel_sizes(table: FusionTable) -> List[Option]:
@@ -99,10 +95,11 @@ def _launches(table: FusionTable) -> List[Option]:
             ("searched", _set(coordinate_descent_tuning=True))]
 
 
-def _offer(text: str, own: str, options: Sequence[Option], weight: int, sums: bool) -> Offer:
-    known = [(name, ask) for name, ask in options if all(_exists(key) for key, _ in ask.settings)]
-    return Offer(SETTING, text, (text,), (own, *(name for name, _ in known)), tuple(ask for _, ask in known), 1,
-                 weight, sums)
+def _offer(setting: Setting, table: FusionTable) -> Offer:
+    known = [(name, ask) for name, ask in setting.options(table) if all(_exists(key) for key, _ in ask.settings)]
+    sums = setting.of_sums or any(o.form == REDUCTION for o in table.operations)
+    return Offer(SETTING, setting.text, (setting.text,), (setting.own, *(name for name, _ in known)),
+                 tuple(ask for _, ask in known), 1, setting.weight(table), sums)
 
 
 def _set(**settings: Any) -> Ask:
@@ -138,3 +135,13 @@ def _device(direction: Direction) -> str:
     return "cuda" if "cuda" in kinds else "cpu"
 
 
+SETTINGS = (
+    Setting("largest kernel", "as merged", _kernel_sizes, ("cpu", "cuda"), _all_bytes),
+    Setting("vector width", "widest", _vector_widths, ("cpu",), lambda table: _all_bytes(table) // 2),
+    Setting("reductions of mixed orders", "as merged", _mixed_orders, ("cuda",), _summed_bytes, of_sums=True),
+    Setting("reductions", "as chosen", _reductions, ("cuda",), _summed_bytes, of_sums=True),
+    Setting("loop orders", "changed to merge", _loop_orders, ("cuda",), _all_bytes),
+    Setting("independent kernels", "one by one", _side_by_side, ("cuda",), lambda table: _all_bytes(table) // 2),
+    # Last: a kernel is timed under many settings when it first runs.
+    Setting("block sizes", "as chosen", _launches, ("cuda",), lambda table: _all_bytes(table) // 4),
+)
