@@ -51,7 +51,7 @@ bool Engine::CheckBuild(const Build& build) {
 void Engine::DoBuild(const Build& build) {
   if (!CheckBuild(build)) return;
   // Torn down before it is built afresh: the two never share what the first one warmed up.
-  if (build.rebuild_of != 0) DropVariant(build.rebuild_of);
+  if (build.rebuild_of != 0) TearDown(build.rebuild_of);
   if (build.rebuild_of == 0 && ReuseOrphan(build)) return;
   const VariantBuilt built = BuildVariant(build);
   Answer(DirectiveKind::kBuild, build.build_id, Encode(built));
@@ -141,6 +141,12 @@ bool Engine::LearnSignature(uint64_t handle, Digest& signature) {
   if (!ran) return false;
   ops_.signature(ops_.user, handle, signature.data());
   return !IsZero(signature);
+}
+
+// A check of the plan in use, and no trouble: nothing is said that would outlive it.
+void Engine::TearDown(uint32_t id) {
+  if (champion_ == id) LeaveChampion(BLZ_LOG_INFO, ModeReason());
+  DropVariant(id);
 }
 
 void Engine::DropVariant(uint32_t id) {

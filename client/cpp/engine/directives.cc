@@ -162,11 +162,13 @@ void Engine::SetChampion(uint32_t id) {
   DropOrphan();
 }
 
-void Engine::FallBack(const std::string& why) {
+void Engine::FallBack(const std::string& why) { LeaveChampion(BLZ_LOG_WARNING, why); }
+
+void Engine::LeaveChampion(blz_log_level level, const std::string& why) {
   SetChampion(0);
   settled_ = false;
   adopted_ = {};
-  Say(BLZ_LOG_WARNING, why);
+  Say(level, why);
 }
 
 void Engine::StandDown(uint32_t stand_reason, const std::string& why) {

@@ -101,6 +101,7 @@ class Engine {
   VariantBuilt BuildVariant(const Build& build);
   bool LearnSignature(uint64_t handle, Digest& signature);
   VariantBuilt AcceptBuilt(const Build& build, const blz_built& out, uint64_t build_ns);
+  void TearDown(uint32_t id);
   void DropVariant(uint32_t id);
   void DropHandle(uint64_t handle);
   void DropOrphan();
@@ -144,6 +145,7 @@ class Engine {
   // The plan in use is no longer to be had: the default runs until the next Adopt. Service windows
   // name what runs, so the daemon hears of it also where it asked for none of this.
   void FallBack(const std::string& why);
+  void LeaveChampion(blz_log_level level, const std::string& why);  // the same in other words
   void StandDown(uint32_t stand_reason, const std::string& why);
   void Answer(DirectiveKind kind, uint64_t id, const std::string& body);
   void Refuse(DirectiveKind kind, uint64_t id, uint32_t variant, Refusal reason,

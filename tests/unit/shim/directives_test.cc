@@ -355,6 +355,42 @@ TEST_F(DirectivesTest, ALostDaemonLeavesTheChampionRunning) {
   EXPECT_EQ(Step(), handle);
 }
 
+TEST_F(DirectivesTest, ARebuildOfThePlanInUseRunsTheDefaultAndIsNoTrouble) {
+  std::vector<blz_log_level> said;
+  config.log = [](void* user, blz_log_level level, const char*) {
+    static_cast<decltype(said)*>(user)->push_back(level);
+  };
+  config.log_user = &said;
+  Start();
+  const uint64_t first = Prove(1, Behaviour::kGood);
+  OrderAdopt(1);
+  EXPECT_EQ(Step(), first);
+  OrderBuild(2, Behaviour::kGood, 1);
+  OrderProbe(2);
+  Steps(4);
+  EXPECT_EQ(host.dropped, std::vector<uint64_t>{first});
+  EXPECT_EQ(ran.back(), 0u);
+  EXPECT_EQ(engine->reason(), "");
+  EXPECT_EQ(said, std::vector<blz_log_level>{});
+  OrderAdopt(2, true);
+  EXPECT_EQ(Step(), host.next_handle - 1);
+  EXPECT_EQ(engine->reason(), "");
+}
+
+TEST_F(DirectivesTest, ADropOfThePlanInUseIsSaidUntilAnotherOneIs) {
+  Start();
+  const uint64_t first = Prove(1, Behaviour::kGood);
+  OrderAdopt(1);
+  EXPECT_EQ(Step(), first);
+  daemon.Orders(Drop{1});
+  Steps(2);
+  EXPECT_EQ(ran.back(), 0u);
+  EXPECT_EQ(engine->reason(), "the daemon dropped the plan in use");
+  OrderAdopt(0);
+  Step();
+  EXPECT_EQ(engine->reason(), "");
+}
+
 TEST_F(DirectivesTest, AFreshSessionKeepsTheChampionAndForgetsTheRest) {
   Start();
   const uint64_t champion = Prove(1, Behaviour::kGood);
