@@ -30,6 +30,11 @@ _STEPS_TO_LEAVE = 16  # in a row with the same other graphs, before a described 
 _MOST_LEFT = 8  # workloads of a job: each session that ends and begins is waited for
 _MOST_OTHERS = 256
 _STEPS_TO_KNOW = 3  # equal ones in a row, before the job is described
+_STEPS_TO_SAY_WHY = 64  # without such
+_DIFFERENT = "steps run different compiled graphs from one to the next, so that there is none to describe"
+_DISTURBED = ("no steps in a row are without a recompile, a profiler or a call of another graph, such as an evaluation, so "
+              "that there is none to describe")
+_NOTHING_TRAINS = "the optimiser steps, and no graph with a backward pass that was compiled for blazed runs before it"
 
 
 class Job:
@@ -40,7 +45,7 @@ class Job:
         self.session: Optional[Session] = None
         self.host: Optional[TorchHost] = None
         self.off = support.is_off(options)
-        self.why_not = _OFF if self.off else ""
+        self._why_not = _OFF if self.off else ""
         self._graphs: "weakref.WeakValueDictionary[int, Graph]" = weakref.WeakValueDictionary()  # by number
         self._captured = 0
         self.step: Optional[TrainStep] = None  # where the job hands its step over
@@ -54,6 +59,8 @@ class Job:
         self._stepped = 0  # optimiser's steps in this call of train_step
         self._began_ns = 0
         self._called: List[int] = []  # graphs of this step, in order
+        self._in_vain = 0  # steps that did not lead to a description
+        self._why_in_vain = ""  # the latest of them
         self._others: List[int] = []  # since the optimiser's latest step: graphs that train and were not described
         self._latest_others: Tuple[int, ...] = ()
         self._alike = 0  # optimiser's steps in a row with the same others
@@ -64,6 +71,11 @@ class Job:
         self._profiling = support.profiler_question()
         self._forked = False
         self._thread = threading.get_ident()
+
+    @property
+    def why_not(self) -> str:
+        """One sentence where nothing is tuned; empty where something is, or will be within a few steps."""
+        return self._why_not or ("" if self.host is not None else self._why_not_yet())
 
     # ---- what the framework does ----
 
@@ -79,8 +91,8 @@ class Job:
 
     def stay_away(self, sentence: str) -> None:
         """The job is not tuned, for this reason, unless it is tuned by now."""
-        if self.host is None and not self.why_not:
-            self.why_not = sentence
+        if self.host is None and not self._why_not:
+            self._why_not = sentence
 
     def next_number(self) -> int:
         return self._captured
@@ -154,6 +166,8 @@ class Job:
                 self._end()
             elif self._others:
                 self._count_others()
+            elif self.host is None:
+                self._note_in_vain(_NOTHING_TRAINS)
         except Exception as error:
             self._stand_aside(error)
 
@@ -186,7 +200,7 @@ class Job:
         """A function that runs as it is, though it was handed over, says so."""
         told = step.why_not
         if self._aside:
-            step.why_not = self.why_not or step.why_not
+            step.why_not = self._why_not or step.why_not
         elif not self._mine():
             step.why_not = "this step was called on another thread or in another process than the one that trains"
         elif self.step is not step:
@@ -230,8 +244,8 @@ class Job:
     def _stand_aside(self, error: Exception) -> None:
         """blazed never ends a job: what fails of its own leaves the job to the framework, for good."""
         self._stop_passing()
-        self.why_not = f"blazed failed and left the job to PyTorch ({type(error).__name__}: {error})"
-        logger.warning("%s", self.why_not, exc_info=True)
+        self._why_not = f"blazed failed and left the job to PyTorch ({type(error).__name__}: {error})"
+        logger.warning("%s", self._why_not, exc_info=True)
         host, session, self.host, self._in_step, self._aside = self.host, self.session, None, False, True
         if host is not None:
             host.stand_down()
@@ -289,7 +303,7 @@ class Job:
             self._end_forward(SEVERAL_THREADS)
             return False
         if not self._known:
-            self.why_not = self._forward.why_not(self.why_not, self._steps_agree())
+            self._why_not = self._forward.why_not(self._why_not, self._steps_agree())
         self._called = called
         self._begin()
         return True
@@ -301,7 +315,7 @@ class Job:
             self._end_session()
             self.session = None
         self._steps.clear()
-        self.why_not = sentence
+        self._why_not = sentence
 
     # ---- steps that nothing is asked in ----
 
@@ -343,7 +357,7 @@ class Job:
             self._latch()
             return
         self._began_ns = time.monotonic_ns()
-        if not self.why_not and self._steps_agree() and (self.step is None or self.step.enough()):
+        if not self._why_not and self._steps_agree() and (self.step is None or self.step.enough()):
             self._describe()
             if self.host is not None:
                 self._latch()
@@ -375,6 +389,17 @@ class Job:
         if not flags and (self._called or self.step is not None):
             self._steps.append((tuple(self._called), time.monotonic_ns() - self._began_ns))
             del self._steps[:-self._steps_to_know()]
+        if not self._runs_forward():
+            self._note_in_vain(_DISTURBED if flags else _DIFFERENT)
+
+    def _note_in_vain(self, sentence: str) -> None:
+        self._in_vain, self._why_in_vain = self._in_vain + 1, sentence
+
+    def _why_not_yet(self) -> str:
+        """Before the job is described."""
+        if not self._captured and self.step is None:
+            return support.why_no_graph()
+        return self._why_in_vain if self._in_vain > _STEPS_TO_SAY_WHY else ""
 
     def forked(self) -> None:
         """In a child process, which the session does not follow."""
@@ -422,7 +447,7 @@ class Job:
         """The session ends, and steps are looked at anew until they agree."""
         logger.info("the job's steps run other graphs than those that were described; they are described anew")
         self._left += 1
-        self._alike, self.why_not = 0, ""
+        self._alike, self._why_not = 0, ""
         self._end_session()
         self.session = None
 
@@ -455,12 +480,12 @@ class Job:
         try:
             self._attach(graphs)
         except Exception as error:  # blazed never ends a job
-            self.why_not = f"the job could not be described: {error}"
-            logger.warning("%s", self.why_not, exc_info=True)
+            self._why_not = f"the job could not be described: {error}"
+            logger.warning("%s", self._why_not, exc_info=True)
 
     def _attach(self, graphs: Sequence[Graph]) -> None:
-        self.why_not = support.why_not(graphs)
-        if self.why_not:
+        self._why_not = support.why_not(graphs)
+        if self._why_not:
             return
         for graph in graphs:
             probe.look_at_default(graph, graph.latest)
@@ -468,7 +493,7 @@ class Job:
         self._calls = len(self._steps[-1][0])
         decisions = job_description.decisions_of(graphs, self._calls, device, self.step)
         if not decisions:
-            self.why_not = ("the compiler merged nothing here, so there is nothing to decide" if graphs
+            self._why_not = ("the compiler merged nothing here, so there is nothing to decide" if graphs
                             else self.step.why_not_whole)
             return
         meter = memory.for_device(device)
@@ -480,7 +505,8 @@ class Job:
         times = sorted(ns for _, ns in self._steps)
         refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2], peak,
                                             Regime.FORWARD if self._runs_forward() else Regime.TRAINING)
-        self.why_not = refused or support.why_only_observed(options)
+        self._why_not = refused or support.why_only_observed(options)
+        self._in_vain = 0
         self._known = {graph.number: graph for graph in graphs}
         self.host, self.session = host, session
 
@@ -491,7 +517,7 @@ class Job:
     def why_no_whole_step(self) -> str:
         """One sentence where steps of this job are not replayed as a whole; empty where they may be."""
         if self.off:
-            return self.why_not
+            return self._why_not
         if self.step is None:
             return "the job does not hand its step to blazed.torch.train_step"
         return self.step.why_not_whole
@@ -499,7 +525,7 @@ class Job:
     def why_no_graphs(self) -> str:
         """One sentence where the compiler's CUDA graphs are not offered; empty where they are, or before a job is described."""
         if self.off or self.host is None:
-            return self.why_not
+            return self._why_not
         graphs = list(self._known.values())
         return launch.why_no_graphs(graphs[0].device() if graphs else self.step.device(), self._calls)
 
@@ -507,7 +533,7 @@ class Job:
         """Ends the session and lets go of what belongs to the script. The job trains on as the framework has it."""
         if not self._mine() or self.off:
             return
-        self.why_not = self.why_not or "the job was closed"
+        self._why_not = self._why_not or "the job was closed"
         self._aside, self._in_step = True, False
         self._end_session()
         self.step = None

@@ -37,6 +37,17 @@ def why_not(graphs: Sequence[Graph]) -> str:
     return ""
 
 
+def why_no_graph() -> str:
+    """Where the backend was never called."""
+    from torch._dynamo.utils import counters
+
+    if any("DistributedDataParallel" in why for why in counters["graph_break"]):
+        return ("the compiler captured no graph below DistributedDataParallel, as for a model whose own class is PyTorch's, "
+                "such as nn.Sequential; compile the model before it is wrapped, or give it a class of its own")
+    return ("the compiler has given blazed no graph: nothing that was compiled for it has run, or none of it could be "
+            "captured, which TORCH_LOGS=graph_breaks shows")
+
+
 def _has_symbols(graph: Graph) -> bool:
     """Whether its shapes are symbolic: a variant that comes later could ask for no further guards."""
     import torch
