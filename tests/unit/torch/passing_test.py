@@ -1,6 +1,7 @@
 """Steps in which nothing is asked: they are counted, they run the plan in force, and they end when the session's word
 changes."""
 import ctypes
+import threading
 import unittest
 
 import support
@@ -9,6 +10,7 @@ import trainings
 
 import blazed.torch
 from blazed.session import Quiet
+from blazed.torch import elsewhere
 
 ALIVE, ASKED = 1, 3
 WINDOW = 5  # steps without calls
@@ -37,8 +39,8 @@ class Steps(unittest.TestCase):
 
         with support.scripted(script) as made:
             module = support.model()
-            compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
-            losses = support.train(steps, compiled, module, each=each and (lambda step: each(step, quiet)))
+            self.compiled = torch.compile(module, backend=blazed.torch.backend, dynamic=False)
+            losses = support.train(steps, self.compiled, module, each=each and (lambda step: each(step, quiet)))
             blazed.torch.current_job().close()
         return made[0], quiet, losses
 
@@ -90,6 +92,31 @@ class Steps(unittest.TestCase):
         other = torch.optim.SGD([parameter], lr=0.1)
         session, quiet, _ = self.train(40, each)
         self.assertLessEqual(session.step + sum(quiet.passed), 40)
+
+    def test_what_another_thread_does_is_no_step_and_a_call_of_the_graph_ends_all(self):
+        counted, jobs = [], []
+
+        def each(step, quiet):
+            job = blazed.torch.current_job()
+            if job.passing.on and not counted:
+                jobs.append(job)
+                parameter = torch.nn.Parameter(torch.zeros(2))
+                parameter.grad = torch.ones(2)
+
+                def beside():
+                    self.compiled(torch.zeros(8, 16))
+                    torch.optim.SGD([parameter], lr=0.1).step()
+
+                before = job.passing._steps
+                thread = threading.Thread(target=beside)
+                thread.start()
+                thread.join()
+                counted.append(job.passing._steps - before)
+
+        session, quiet, _ = self.train(28, each)
+        self.assertEqual(counted, [0])
+        self.assertLess(sum(quiet.passed), WINDOW)
+        self.assertEqual(jobs[0].why_not, elsewhere.SEVERAL_THREADS)
 
     def test_a_closed_session_ends_it(self):
         quiet = Quiet(ctypes.c_uint32(ALIVE), ALIVE, WINDOW, 0)

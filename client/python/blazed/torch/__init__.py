@@ -7,6 +7,7 @@ the daemon of this machine tries other plans on real steps, checks that each com
 numbers, and keeps what is faster. Without a daemon nothing changes.
 """
 import os
+from threading import get_ident
 from typing import Any, Callable, Optional, Sequence
 
 from ..log import logger
@@ -128,7 +129,7 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
     passing = here.passing
 
     def run(*args: Any) -> Any:
-        if passing.on:
+        if passing.on and get_ident() == passing.thread:
             passing.seen = True
         else:
             here.graph_called(graph, args)

@@ -2,10 +2,9 @@
 the script hands to forward_step.
 
 What is different from training: nothing says that a job will not train later, and then its steps are those of
-training; and such a graph may be called on several threads, which a plan that has yet to be proven must not reach.
+training.
 """
 import functools
-import threading
 from typing import Any, Callable, Optional
 
 CALLS_TO_KNOW = 16  # of one graph in a row, before the job is described
@@ -13,19 +12,16 @@ _CALLS_TO_SAY_WHY = 256
 _DIFFERENT = ("calls run different graphs in turn, so that none of them is a step; hand the function that makes them to "
               "blazed.torch.forward_step, or make one graph of the model by torch.compile(..., fullgraph=True)")
 _STEPS_DIFFER = "calls of the function given to forward_step do not run the same compiled graphs each time"
-SEVERAL_THREADS = "the compiled graph is called on several threads, and plans are tried on one"
 
 
 class Forward:
-    """Thread: the job's, but for give_way."""
+    """Thread: the job's."""
 
     def __init__(self) -> None:
         self.seen = False  # a call was taken for a step
         self.step: Optional["ForwardStep"] = None  # where the job hands its calls over
         self.given_up = False  # calls are no steps any more
-        self.other_threads = False
         self.before = ""  # why the job was not tuned before the first such call
-        self.turn = threading.Lock()  # held in a step, with its builds and probes
         self._calls = 0
 
     def why_not(self, before: str, agree: bool) -> str:
@@ -40,14 +36,6 @@ class Forward:
 
     def hand_over(self, step: "ForwardStep") -> None:
         self.step, self._calls = step, 0
-
-    def give_way(self, host: Any) -> None:
-        """On any other thread, before it calls a graph: from here on that runs its default. May wait for a build, once;
-        the job's own thread ends the session at its next call."""
-        self.other_threads = True
-        with self.turn:
-            if host is not None:
-                host.latch(0)
 
 
 class ForwardStep:

@@ -19,7 +19,8 @@ from ..log import logger
 from ..options import Options
 from ..session import Session
 from . import job_description, launch, memory, probe, support, timing
-from .forward import CALLS_TO_KNOW, SEVERAL_THREADS, Forward, ForwardStep
+from .elsewhere import SEVERAL_THREADS, Elsewhere, in_backward
+from .forward import CALLS_TO_KNOW, Forward, ForwardStep
 from .graph import Graph
 from .host import TorchHost
 from .passing import Passing
@@ -50,11 +51,13 @@ class Job:
         self._captured = 0
         self.step: Optional[TrainStep] = None  # where the job hands its step over
         self._forward = Forward()
+        self._elsewhere = Elsewhere()
         self._trains = False  # a graph with a backward pass was captured, or an optimiser stepped
         self._known: Dict[int, Graph] = {}  # of the described workload, by number
         self._calls = 0  # of graphs, in a step of it
         self._in_step = False
         self._aside = self.off  # what runs is none of the job's steps
+        self._quiet = False  # the script's step runs for a check
         self._flags = 0
         self._stepped = 0  # optimiser's steps in this call of train_step
         self._began_ns = 0
@@ -81,7 +84,12 @@ class Job:
 
     def add(self, graph: Graph) -> None:
         """A graph was captured: a compile, and so a step that is no sample."""
-        self._stop_passing()
+        if self.passing.here():
+            self._stop_passing()
+        else:
+            self.passing.interrupt()  # the session is another thread's
+        if not self._captured:
+            self._thread = threading.get_ident()  # a script may have asked the job something on another one before
         self._graphs[graph.number] = graph
         self._captured += 1
         self._trains = self._trains or graph.training
@@ -103,8 +111,11 @@ class Job:
         return [graph for _, graph in sorted(self._graphs.items())]
 
     def graph_called(self, graph: Graph, inputs: Sequence[Any]) -> None:
-        """Before each call of a captured graph."""
-        if self._aside:
+        """Before each call of a captured graph. May wait for a build, once, where that is on another thread."""
+        if self._is_elsewhere():
+            self._called_elsewhere(graph)
+            return
+        if self._aside or self._forked or self.passing.on and not self._mine():
             return
         try:
             self._graph_called(graph, inputs)
@@ -130,14 +141,13 @@ class Job:
     def forward_called(self, graph: Graph, inputs: Sequence[Any]) -> bool:
         """Before each call of a graph without a backward pass. Whether that call is a step, which forward_ended ends."""
         if not self._may_run_forward():
-            if self._forked or self._mine() or self._not_forward():
-                self.graph_called(graph, inputs)
+            self.graph_called(graph, inputs)
             return False
-        return self._in_turn(lambda: self._forward_begins(graph, inputs))
+        return self._begun(lambda: self._forward_begins(graph, inputs))
 
     def forward_step_begins(self, step: ForwardStep) -> bool:
         """Before each call of a function that was handed over. Whether it is a step, which forward_ended ends."""
-        return self._may_run_forward() and self._in_turn(lambda: self._forward_step_begins(step))
+        return self._may_run_forward() and self._begun(lambda: self._forward_step_begins(step))
 
     def forward_ended(self, returned: bool) -> None:
         """After a call that is a step. `returned`: it raised nothing."""
@@ -147,12 +157,10 @@ class Job:
             self._in_step = False
         except Exception as error:
             self._stand_aside(error)
-        finally:
-            self._forward.turn.release()
 
     def optimiser_stepped(self) -> None:
         """After an optimiser's step."""
-        if self.passing.on:
+        if self.passing.here():
             self._passed_with_optimiser()
             return
         self._trains = True
@@ -233,11 +241,12 @@ class Job:
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
         """What runs inside is none of the job's steps."""
-        before, self._aside = self._aside, True
+        before = self._aside, self._quiet
+        self._aside, self._quiet = True, True
         try:
             yield
         finally:
-            self._aside = before
+            self._aside, self._quiet = before
 
     # ---- its own ----
 
@@ -258,18 +267,20 @@ class Job:
     def _not_forward(self) -> bool:
         return self._trains or self._aside or self.step is not None or self._forward.given_up
 
-    def _may_run_forward(self) -> bool:
-        """Whether a call without a backward pass may be a step. One of another thread takes the plan out of the way."""
-        if self._not_forward():
-            return False
-        if not self._mine():
-            if not self._forked:
-                self._forward.give_way(self.host)
-            return False
-        return not self._in_step
+    def _is_elsewhere(self) -> bool:
+        return (threading.get_ident() != self._thread and not self._forked and not self.off and not in_backward())
 
-    def _in_turn(self, begins: Callable[[], bool]) -> bool:
-        self._forward.turn.acquire()
+    def _called_elsewhere(self, graph: Graph) -> None:
+        self._elsewhere.note(graph.number)
+        if graph.number in self._known:
+            self.passing.interrupt()
+            self._elsewhere.give_way(lambda: self.host, self._quiet)
+
+    def _may_run_forward(self) -> bool:
+        """Whether a call without a backward pass may be a step."""
+        return not self._not_forward() and self._mine() and not self._in_step
+
+    def _begun(self, begins: Callable[[], bool]) -> bool:
         began = False
         try:
             began = begins()
@@ -278,7 +289,6 @@ class Job:
         finally:
             if not began:
                 self._in_step = False
-                self._forward.turn.release()
         return began
 
     def _forward_begins(self, graph: Graph, inputs: Sequence[Any]) -> bool:
@@ -299,9 +309,6 @@ class Job:
         return self._call_begins([])
 
     def _call_begins(self, called: List[int]) -> bool:
-        if self._forward.other_threads:
-            self._end_forward(SEVERAL_THREADS)
-            return False
         if not self._known:
             self._why_not = self._forward.why_not(self._why_not, self._steps_agree())
         self._called = called
@@ -346,6 +353,8 @@ class Job:
         if self._runs_forward() or self.host is None or self.host.needs_every_step():
             return
         self.passing.begin(self.session, self.host.latched)
+        if self._elsewhere.met(self._known):
+            self.passing.interrupt()
 
     # ---- a step ----
 
@@ -363,6 +372,13 @@ class Job:
                 self._latch()
 
     def _latch(self) -> None:
+        with self._elsewhere.turn:
+            if not self._elsewhere.met(self._known):
+                self._latch_in_turn()
+                return
+        self._end_for_others()
+
+    def _latch_in_turn(self) -> None:
         try:
             handle = self.session.step_begin()
         except BaseException:  # an order to end, after which a script may go on: with a step whose plan was not said
@@ -371,18 +387,21 @@ class Job:
             raise
         self.host.latch(handle)
 
+    def _end_for_others(self) -> None:
+        """Another thread called what is tuned here, and has put the default in place."""
+        self._why_not = SEVERAL_THREADS
+        self._end_session()
+        self.session = None
+
     def _end(self) -> None:
         self._in_step = False
         flags, self._flags = self._flags, 0
         if self._profiling():
             flags |= StepFlag.PROFILER
+        if self._elsewhere.since():
+            flags |= StepFlag.EVALUATION
         if self.host is not None:
-            self.host.note_run()
-            self.session.step_end(flags)
-            if self._others or self._alike:
-                self._count_others()
-            else:
-                self._may_pass()
+            self._end_attached(flags)
             return
         if self.step is not None:
             self.step.watch()
@@ -399,12 +418,27 @@ class Job:
         """Before the job is described."""
         if not self._captured and self.step is None:
             return support.why_no_graph()
-        return self._why_in_vain if self._in_vain > _STEPS_TO_SAY_WHY else ""
+        if self._in_vain > _STEPS_TO_SAY_WHY:
+            return self._why_in_vain
+        return SEVERAL_THREADS if self._elsewhere.graphs and not self._in_vain and not self._forward.seen else ""
+
+    def _end_attached(self, flags: int) -> None:
+        with self._elsewhere.turn:
+            if not self._elsewhere.met(self._known):
+                self.host.note_run()
+                self.session.step_end(flags)
+        if self._others or self._alike:
+            self._count_others()
+        else:
+            self._may_pass()
 
     def forked(self) -> None:
-        """In a child process, which the session does not follow."""
+        """In a child process, which the session does not follow. Its graphs are not left to a plan that was being tried
+        when it was made, on whatever thread."""
         self._forked = True
         self.passing.on = False
+        if self.host is not None:
+            self.host.stand_down()
 
     def _handed_over(self) -> bool:
         """A step may begin before its first graph is called, and is then probed on an earlier one's inputs."""
@@ -476,6 +510,9 @@ class Job:
         if not all(number in self._graphs for number in numbers):
             self._steps.clear()  # of a model that is gone
             return
+        if self._elsewhere.met(numbers):
+            self._why_not = SEVERAL_THREADS
+            return
         graphs = [self._graphs[number] for number in numbers]  # as the step calls them: captures come in any order
         try:
             self._attach(graphs)
@@ -525,7 +562,7 @@ class Job:
     def why_no_graphs(self) -> str:
         """One sentence where the compiler's CUDA graphs are not offered; empty where they are, or before a job is described."""
         if self.off or self.host is None:
-            return self._why_not
+            return self.why_not
         graphs = list(self._known.values())
         return launch.why_no_graphs(graphs[0].device() if graphs else self.step.device(), self._calls)
 

@@ -5,34 +5,45 @@ graph looked at, nothing timed. That ends when the session's word changes, which
 many steps as the session named. What happens meanwhile, such as another graph that trains, is seen by the steps between
 two such stretches.
 """
+from threading import get_ident
 from typing import Any, Optional
 
 from ..session import Quiet
 
 
 class Passing:
-    """A stretch of such steps. Thread: the one that trains; a graph that is captured on another one may end it.
+    """A stretch of such steps. Thread: the one that trains, `thread`, but for `here` and `interrupt`.
 
     `on` and `seen` are read and set by each step: `seen` says that a graph of the step under way has run."""
 
     def __init__(self) -> None:
         self.on = False
         self.seen = False
+        self.thread = 0
         self._quiet: Optional[Quiet] = None
-        self._steps = 0
+        self._steps = self._most = 0
 
     def begin(self, session: Any, handle: int) -> None:
         """Between steps; does nothing where the session asks for calls or means another plan than `handle`."""
         quiet = session.quiet()
         if quiet is None or quiet.handle != handle or quiet.word.value != quiet.value:
             return
-        self._quiet, self._steps, self.on, self.seen = quiet, 0, True, False
+        self._quiet, self._steps, self._most, self.thread, self.seen = quiet, 0, quiet.steps, get_ident(), False
+        self.on = True
+
+    def here(self) -> bool:
+        """Whether it goes on, and this is its thread."""
+        return self.on and get_ident() == self.thread
+
+    def interrupt(self) -> None:
+        """The stretch ends with the step under way. Any thread."""
+        self._most = 0
 
     def step(self) -> bool:
         """A step has ended. Whether it was the stretch's last, which the caller then ends."""
         self.seen = False
         self._steps += 1
-        return self._steps >= self._quiet.steps or self._quiet.word.value != self._quiet.value
+        return self._steps >= self._most or self._quiet.word.value != self._quiet.value
 
     def end(self, session: Any) -> int:
         """How many steps the stretch had, which the session is told, where there still is one."""

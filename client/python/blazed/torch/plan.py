@@ -63,7 +63,7 @@ def default(graphs: Sequence[Graph]) -> Built:
 
 def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices: Choices) -> Built:
     """Compiles what is not there yet; raises variant.Refused or what the compiler raises. A step that is to be
-    replayed has yet to be recorded."""
+    replayed has yet to be recorded. Waits for the end of a compile on another thread."""
     launched = launch.STREAMS
     ways: Dict[int, Dict[str, bool]] = {index: {} for index in range(len(graphs))}
     asks: space.Asks = {}
@@ -78,8 +78,16 @@ def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices:
         else:
             space.add_choice(asks, decision, option)
     as_graphs = launched == launch.GRAPHS
-    programs = [(graph, graph.program(Way(graphs=as_graphs, **ways[index]))) for index, graph in enumerate(graphs)]
-    return _of(programs, asks, launched)
+    with _compiler_alone():
+        programs = [(graph, graph.program(Way(graphs=as_graphs, **ways[index]))) for index, graph in enumerate(graphs)]
+        return _of(programs, asks, launched)
+
+
+def _compiler_alone() -> Any:
+    """What a plan sets for its compiles holds for the whole process: nothing else is to be compiled meanwhile."""
+    from torch._dynamo import convert_frame
+
+    return convert_frame.compile_lock
 
 
 def _of(programs: List[Tuple[Graph, Program]], asks: space.Asks, launched: str) -> Built:

@@ -45,7 +45,7 @@ class TrainStep:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         job = self._job()
-        if job.passing.on and job.step is self:
+        if job.step is self and job.passing.here():
             return job.step_passes(self, args, kwargs)
         if not job.step_begins(self, args, kwargs):
             return detached(self.function(*args, **kwargs))
@@ -60,10 +60,11 @@ class TrainStep:
 
     def run(self, job: Any, args: Any, kwargs: Any) -> Any:
         """As the plan in force says. Raises what the function raises."""
-        if self.whole is not None:
-            if self.whole.ready(args, kwargs):
+        whole = self.whole  # another thread may take the plan out of force
+        if whole is not None:
+            if whole.ready(args, kwargs):
                 job.note_replay()
-                return self.whole.replay()
+                return whole.replay()
             job.note_no_replay()
         if self._watched_steps == _LOOKED_AT_CLOSELY and self._state is not None:
             return self._run_looking(args, kwargs)
