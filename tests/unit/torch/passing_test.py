@@ -11,6 +11,7 @@ import trainings
 import blazed.torch
 from blazed.session import Quiet
 from blazed.torch import elsewhere
+from blazed.torch.program import Program
 
 ALIVE, ASKED = 1, 3
 WINDOW = 5  # steps without calls
@@ -117,6 +118,36 @@ class Steps(unittest.TestCase):
         self.assertEqual(counted, [0])
         self.assertLess(sum(quiet.passed), WINDOW)
         self.assertEqual(jobs[0].why_not, elsewhere.SEVERAL_THREADS)
+
+    def test_a_plan_that_fails_in_a_stretch_ends_it_and_the_step_is_the_defaults(self):
+        quiet, failed = Session(), []
+
+        def failing(graph):
+            def call(*args):
+                if blazed.torch.current_job().passing.on:
+                    failed.append(len(quiet.passed))
+                    raise torch.OutOfMemoryError("out of room")
+                return graph.default.call(*args)
+            return call
+
+        def script(session):
+            if session.step == 1:
+                (eager,) = [d for d, decision in enumerate(session.workload.decisions) if "eager" in decision.options]
+                quiet.handle = session.build((eager, 1))
+                ((graph, program),) = session.host._plans[quiet.handle].programs
+                session.host._plans[quiet.handle].programs = ((graph, Program(failing(graph), {})),)
+                quiet.added_to(session)
+            return quiet.handle
+
+        def trained(backend):
+            module = support.model(batch_norm=False)
+            return support.train(20, torch.compile(module, backend=backend, dynamic=False), module)
+
+        with support.scripted(script), self.assertLogs("blazed", "WARNING"):
+            ours = trained(blazed.torch.backend)
+        self.assertEqual((failed, quiet.passed), ([0], [1]))
+        torch._dynamo.reset()
+        self.assertEqual(ours, trained("inductor"))
 
     def test_a_closed_session_ends_it(self):
         quiet = Quiet(ctypes.c_uint32(ALIVE), ALIVE, WINDOW, 0)

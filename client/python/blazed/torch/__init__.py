@@ -128,19 +128,31 @@ def _tuned(module: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
 
     passing = here.passing
 
+    def call(*args: Any) -> Any:
+        try:
+            return graph.current.call(*args)
+        except BaseException as error:
+            fault = here.call_failed(graph, error)
+            if fault is None:
+                raise
+        # Out here, where the error and what its frames hold of the device's memory are gone.
+        results = graph.current.call(*args)
+        here.call_repeated(fault)
+        return results
+
     def run(*args: Any) -> Any:
         if passing.on and get_ident() == passing.thread:
             passing.seen = True
         else:
             here.graph_called(graph, args)
-        return graph.current.call(*args)
+        return call(*args)
 
     def run_forward(*args: Any) -> Any:
         if not here.forward_called(graph, args):
-            return graph.current.call(*args)
+            return call(*args)
         returned = False
         try:
-            results = graph.current.call(*args)
+            results = call(*args)
             returned = True
         finally:
             graph.latest = ()

@@ -24,6 +24,7 @@ class Direction:
         self.default = compile_default(source)
         self.current = self.default
         self.ran: Optional[Variant] = None  # of the latest call
+        self._failed: Dict[int, str] = {}  # variants by identity, and their errors
         self._skipped: Set[int] = set()  # variants by identity, whose CUDA graph the compiler did not run
         self.variants: Dict[Recipe, Variant] = {Recipe(): self.default}
         self._node_classes: Dict[str, bytes] = {}
@@ -33,10 +34,24 @@ class Direction:
 
         def call(args: List[Any]) -> Sequence[Any]:
             ran = self.ran = self.current
-            return self._through_a_graph(ran, args) if ran.recorded else ran.call(args)
+            try:
+                return self._through_a_graph(ran, args) if ran.recorded else ran.call(args)
+            except Exception as error:
+                self._note_failure(ran, error)
+                raise
 
         call._boxed_call = True  # type: ignore[attr-defined]  # the list handed over is emptied
         return call
+
+    def failure_of(self, variant: Variant) -> str:
+        """Of a backward pass, whose inputs are gone when it has failed, so that it cannot be run again under the default:
+        the script sees its error, once."""
+        return self._failed.get(id(variant), "")
+
+    def _note_failure(self, ran: Variant, error: Exception) -> None:
+        if self.name == BACKWARD and ran is not self.default and any(ran is v for v in self.variants.values()):
+            self._failed[id(ran)] = f"{type(error).__name__}: {error}"[:160]
+            self.current = self.default
 
     def ran_recorded(self) -> bool:
         """Whether the latest call went through a CUDA graph, or on its way to one: a recording is made in early calls."""
@@ -68,6 +83,7 @@ class Direction:
         kept = {id(v) for v in (self.default, self.current, *wanted)}
         self.variants = {recipe: v for recipe, v in self.variants.items() if id(v) in kept}
         self._skipped &= kept
+        self._failed = {key: why for key, why in self._failed.items() if key in kept}
 
 
 def _skips() -> int:

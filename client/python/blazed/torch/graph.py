@@ -25,6 +25,7 @@ class Graph:
         self.latest: Sequence[Any] = ()  # inputs of a call, on which it is probed
         self.written: FrozenSet[int] = frozenset()  # inputs that it writes to; probe.look_at_default
         self.layouts: Sequence[Any] = ()  # of the default's outputs; the same
+        self.repeats = False  # a call may be made again: it writes to nothing and draws nothing; the same
 
     def program(self, way: Way) -> Program:
         """Made where it is not there yet. Raises what the compiler raises."""

@@ -3,11 +3,13 @@
 Thread: the session's, between steps; probes see the inputs that the coming step will train on.
 """
 import contextlib
+import dataclasses
 import itertools
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .. import host as base
 from ..enums import Dtype, Role, StepFlag
+from ..log import logger
 from . import arithmetic, finer, launch, memory, plan, probe, space
 from .draws import Draws
 from .graph import Graph
@@ -21,6 +23,14 @@ _DTYPES = {"torch.float32": Dtype.F32, "torch.float64": Dtype.F64, "torch.float1
            "torch.bfloat16": Dtype.BF16, "torch.int64": Dtype.I64}
 
 _RUNS_TO_RECORD = 3  # that the compiler's CUDA graphs take until they are replayed
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """Of a plan that passed its probes and failed on a step."""
+
+    handle: int
+    sentence: str
 
 
 class TorchHost:
@@ -40,6 +50,7 @@ class TorchHost:
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
         self._signatures: Dict[int, bytes] = {}
+        self._faults: Dict[int, str] = {}  # of plans that run no more, whatever the session says
         self._roundoffs = {graph.number: arithmetic.unit_roundoff(graph) for graph in graphs}
         self._draws = Draws()
         self.reference: Optional[Callable[[base.Emit], None]] = (self._reference if any(self._roundoffs.values())
@@ -51,7 +62,7 @@ class TorchHost:
         self.latched = 0
 
     def latch(self, handle: int) -> None:
-        """The coming step runs this plan."""
+        """The coming step runs this plan, or the default where it failed on a step before."""
         if handle != self.latched:
             self._switch(handle)
         if self._marks:
@@ -68,6 +79,25 @@ class TorchHost:
     def needs_every_step(self) -> bool:
         """Whether steps under the latched plan begin with a word to the framework."""
         return self._marks
+
+    def fault_of_call(self, graph: Graph, error: BaseException) -> Optional[Fault]:
+        """After a call on a step raised. The plan that is to blame where the call may be made again and the default can do
+        it. The default is in force from here on."""
+        handle = self.latched
+        if handle == 0 or not self._plans[handle].changes(graph):
+            return None
+        self.latch(0)
+        fault = Fault(handle, _sentence("a step under this plan", error))
+        if graph.repeats and isinstance(error, Exception):
+            return fault
+        if _is_memory(error):
+            self.refuse(fault)
+        return None
+
+    def refuse(self, fault: Fault) -> None:
+        """The plan never runs again; the session sees it by its signature, and by the next probe."""
+        logger.warning("%s; it is not run any more", fault.sentence)
+        self._faults[fault.handle] = fault.sentence
 
     def _unit_flags(self) -> int:
         """Whether the allocator began anew, which takes time of the framework's own; no flag is nearer. Asked around units
@@ -103,6 +133,7 @@ class TorchHost:
             self._switch(0)  # the session says which plan comes next only when it has built and probed
         built = self._plans.pop(handle, None)
         self._signatures.pop(handle, None)
+        self._faults.pop(handle, None)
         if built is not None and built.whole_step is not None:
             built.whole_step.release()
         self._forget_unused()
@@ -115,6 +146,9 @@ class TorchHost:
         self._plans[0].latch()
 
     def probe(self, handle: int, emit: base.Emit) -> None:
+        fault = self._fault_of(handle)
+        if fault:
+            raise RuntimeError(fault)
         latched = self.latched
         self.latch(handle)
         try:
@@ -151,9 +185,18 @@ class TorchHost:
     def signature(self, handle: int) -> bytes:
         if handle == self.latched:
             self._note_signature()
+        if self._fault_of(handle):
+            return bytes(16)
         return self._signatures.get(handle, bytes(16))
 
     # ---- its own ----
+
+    def _fault_of(self, handle: int) -> str:
+        built = self._plans.get(handle)
+        if handle in self._faults or built is None:
+            return self._faults.get(handle, "")
+        failed = built.failed_backward()
+        return f"a backward pass under this plan failed: {failed}" if failed else ""
 
     def _rehearsed(self, built: plan.Built, held: int) -> Tuple[int, bytes]:
         """Peak memory of a step under a plan that was just built, and its signature. `held`: by recordings before."""
@@ -199,6 +242,7 @@ class TorchHost:
 
     def _switch(self, handle: int) -> None:
         self._note_signature()
+        handle = 0 if self._fault_of(handle) else handle
         built = self._plans[handle]
         built.latch()
         self.latched = handle

@@ -22,7 +22,7 @@ from . import job_description, launch, memory, probe, support, timing
 from .elsewhere import SEVERAL_THREADS, Elsewhere, in_backward
 from .forward import CALLS_TO_KNOW, Forward, ForwardStep
 from .graph import Graph
-from .host import TorchHost
+from .host import Fault, TorchHost
 from .passing import Passing
 from .train_step import TrainStep
 
@@ -137,6 +137,24 @@ class Job:
             self._begin()
         else:
             self._meet_another(graph)
+
+    def call_failed(self, graph: Graph, error: BaseException) -> Optional[Fault]:
+        """After a call that raised. The plan where it may be made again: the default is in force by then. None where the
+        script has to see the error; then the rest of its step runs under the default too."""
+        if self.host is None or self._aside or self._is_elsewhere() or not (self._in_step or self.passing.on):
+            return None
+        self.passing.interrupt()
+        self._flags |= StepFlag.RECOMPILE
+        try:
+            return self.host.fault_of_call(graph, error)
+        except Exception as own:
+            self._stand_aside(own)
+            return None
+
+    def call_repeated(self, fault: Fault) -> None:
+        """The default could do what the plan could not."""
+        if self.host is not None:
+            self.host.refuse(fault)
 
     def forward_called(self, graph: Graph, inputs: Sequence[Any]) -> bool:
         """Before each call of a graph without a backward pass. Whether that call is a step, which forward_ended ends."""

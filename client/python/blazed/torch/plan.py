@@ -31,6 +31,17 @@ class Built:
         for direction, variant in self.variants:
             direction.current = variant
 
+    def changes(self, graph: Graph) -> bool:
+        """Whether it runs this graph otherwise than the default plan does."""
+        program = next((program for each, program in self.programs if each is graph), graph.default)
+        return program is not graph.default or any(
+            variant is not direction.default for direction, variant in self.variants
+            if any(direction is own for own in program.directions.values()))
+
+    def failed_backward(self) -> str:
+        """The error of a backward pass under one of its variants; empty where none failed."""
+        return next((why for direction, variant in self.variants for why in [direction.failure_of(variant)] if why), "")
+
     def look_at_recordings(self) -> None:
         """After some runs: raises Refused where CUDA graphs were asked for and none of the compiled graphs went through
         one."""

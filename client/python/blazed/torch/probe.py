@@ -36,18 +36,21 @@ def run(graph: Graph, inputs: Sequence[Any], emit: Optional[Emit], is_reference:
 
 
 def look_at_default(graph: Graph, inputs: Sequence[Any]) -> None:
-    """Notes how the default program lays out its outputs, and which inputs it writes to: by version, and by bits, since
-    writes behind autograd's back (`.data`, kernels of the user's own) leave the version as it was. A parameter that is
-    trained cannot be written to in a graph with a backward pass and is not copied."""
+    """Notes how the default program lays out its outputs, whether it draws random values, and which inputs it writes to: by
+    version, and by bits, since writes behind autograd's back (`.data`, kernels of the user's own) leave the version as it
+    was. A parameter that is trained cannot be written to in a graph with a backward pass and is not copied."""
     import torch
 
     may_write_parameters = not graph.training and bool(graph.default.directions["forward"].default.mutated)
     with _random_state_kept(inputs), torch.set_grad_enabled(graph.training):
         copies = [_stand_in(value, may_write_parameters or not _is_trained(value)) for value in inputs]
         versions = [_version(value) for value in copies]
+        random = _random_states(inputs)
         graph.layouts = _layouts(_flat(graph.default.call(*copies)))
+        draws = any(not torch.equal(*states) for states in zip(random, _random_states(inputs)))
         graph.written = frozenset(index for index, (value, copied) in enumerate(zip(inputs, copies))
                                   if _version(copied) != versions[index] or not _same_bits(value, copied))
+    graph.repeats = not (draws or graph.written or graph.default.directions["forward"].default.mutated)
 
 
 def _version(value: Any) -> int:
@@ -186,6 +189,18 @@ def _flat(outputs: Any) -> List[Any]:
 def _random_state_kept(inputs: Sequence[Any]) -> Iterator[None]:
     import torch
 
-    devices = sorted({v.device.index for v in inputs if isinstance(v, torch.Tensor) and v.is_cuda})
-    with torch.random.fork_rng(devices=devices):
+    with torch.random.fork_rng(devices=_devices(inputs)):
         yield
+
+
+def _random_states(inputs: Sequence[Any]) -> List[Any]:
+    import torch
+
+    return [torch.get_rng_state(), *map(torch.cuda.get_rng_state, _devices(inputs))]
+
+
+def _devices(inputs: Sequence[Any]) -> List[int]:
+    """GPUs, by index."""
+    import torch
+
+    return sorted({v.device.index for v in inputs if isinstance(v, torch.Tensor) and v.is_cuda})
