@@ -184,6 +184,30 @@ class Fallbacks(unittest.TestCase):
         self.assertEqual([bool(flags) for flags in made[0].flags[:5]], [False, False, False, True, False])
         self.assertEqual(job.plan_in_use(), self.handle)
 
+    def test_a_session_that_lies_gets_sentences_and_no_step(self):
+        """What the shim lets through would be a daemon's; this is the fence behind it."""
+        sentences = []
+
+        def script(session):
+            if session.step == 2:
+                count = len(session.workload.decisions)
+                for choices in ([(count, 1)], [(-1, 1)], [(0, 0)], [(0, 99)], [(d, 1) for d in range(100_000)],
+                                *([(d, len(x.options))] for d, x in enumerate(session.workload.decisions))):
+                    with self.assertRaises(blazed.BuildFailed) as failed:
+                        session.build(*choices)
+                    sentences.append(failed.exception.sentence)
+                with self.assertRaises(KeyError):
+                    session.host.probe(77, lambda tensor: True)
+                session.host.drop(77)
+                self.assertEqual(session.host.signature(77), bytes(16))
+            return 77 if session.step == 8 else 0
+
+        with self.assertLogs("blazed", "WARNING"):
+            made, job = self.both(self.usual(dynamic=False), script)
+        self.assertTrue(all("the plan names" in sentence for sentence in sentences), sentences)
+        self.assertIn("blazed failed and left the job to PyTorch (KeyError: 77)", job.why_not)
+        self.assertEqual(set(made[0].flags), {0})
+
     def test_deterministic_algorithms(self):
         torch.use_deterministic_algorithms(True)
         try:

@@ -226,7 +226,7 @@ class Twins(unittest.TestCase):
         self.assertEqual(set(asks), {(0, "forward"), (0, "backward")})
         for option in (-1, 0, 2):
             with self.assertRaisesRegex(ValueError, f"option {option} of forward and backward"):
-                space.add_choice({}, decision, option)
+                space.named([decision], 0, option)
 
     def test_without_recomputation_nothing_is_tied(self):
         offers = {"forward": [self.offer(("mul",))], "backward": [self.offer(("mul",))]}

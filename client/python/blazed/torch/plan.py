@@ -79,7 +79,7 @@ def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices:
     ways: Dict[int, Dict[str, bool]] = {index: {} for index in range(len(graphs))}
     asks: space.Asks = {}
     for number, option in choices:
-        decision = decisions[number]
+        decision = space.named(decisions, number, option)
         if decision.kind == space.LAUNCH:
             launched = decision.options[option]
         elif decision.kind == space.CHOICE:

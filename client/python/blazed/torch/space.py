@@ -91,10 +91,18 @@ def _told_apart(decisions: Iterable[Decision]) -> List[Decision]:
 Asks = Dict[Tuple[int, str], Ask]  # by graph and direction
 
 
+def named(decisions: Sequence[Decision], number: int, option: int) -> Decision:
+    """The decision of a plan's choice. Raises ValueError where there is none, or it has no such option."""
+    if not 0 <= number < len(decisions):
+        raise ValueError(f"the plan names decision {number} of {len(decisions)}")
+    if not 0 < option < len(decisions[number].options):
+        raise ValueError(f"the plan names option {option} of {decisions[number].name}, which has "
+                         f"{len(decisions[number].options)}")
+    return decisions[number]
+
+
 def add_choice(asks: Asks, decision: Decision, option: int) -> None:
-    """Adds to `asks` what `option` of a BOUNDARY or PART asks. Raises ValueError where it has no such option."""
-    if not 0 < option < len(decision.options):
-        raise ValueError(f"the plan names option {option} of {decision.name}, which has {len(decision.options)}")
+    """Adds to `asks` what `option` of a BOUNDARY or PART asks."""
     for direction, options in decision.asks:
         key = (decision.graph, direction)
         asks[key] = asks.get(key, Ask()).and_also(options[option - 1])
