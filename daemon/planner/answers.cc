@@ -75,9 +75,12 @@ void Tuning::State::JudgeBuild(Session& s, Variant& v, const VariantBuilt& event
   }
   if (event.status == BuildStatus::kMemory ||
       !FitsMemory(event.peak_bytes, s.ready.default_peak_bytes, s.ready.extra_memory_bytes)) {
+    // Without a figure it ran out of what there is, which only the host can tell of.
+    const bool untold = event.peak_bytes == 0 && !event.reason.empty();
     return FailVariant(s, v.id, Verdict::kRejectedMemory,
-                       "needs " + std::to_string(event.peak_bytes) +
-                           " bytes of peak memory, more than the job allows");
+                       untold ? event.reason
+                              : "needs " + std::to_string(event.peak_bytes) +
+                                    " bytes of peak memory, more than the job allows");
   }
   if (event.signature == kNoDigest) {
     return FailVariant(s, v.id, Verdict::kInconclusive, "the host named no signature of its run");

@@ -245,6 +245,23 @@ TEST(Hostile, RefusesVariantsThatNeedMoreMemoryThanTheJobAllows) {
   }
 }
 
+TEST(Hostile, SaysInTheHostsWordsThatThereWasNoMemoryForABuild) {
+  const sim::CostTable table = Table();
+  sim::Host host(&table, {}, {}, {}, 8);
+  host.bend = [&](EventBody& body) {
+    auto* built = std::get_if<VariantBuilt>(&body);
+    if (built == nullptr) return true;
+    built->status = BuildStatus::kMemory;
+    built->peak_bytes = 0;
+    built->reason = "its first run failed for want of memory";
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  EXPECT_EQ(host.plans().at(kGood).verdict, Verdict::kRejectedMemory);
+  EXPECT_EQ(host.plans().at(kGood).reason, "its first run failed for want of memory");
+}
+
 TEST(Hostile, SettlesNothingWhereEveryProbeIsRejected) {
   const sim::CostTable table = Table();
   for (const Equivalence answer : {Equivalence::kRejectedDifferent, Equivalence::kRejectedBroken,
