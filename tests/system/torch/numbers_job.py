@@ -9,6 +9,7 @@ learning rate that no look at the script's values sees.
 import argparse
 import contextlib
 import json
+import traceback
 
 import torch
 
@@ -71,6 +72,24 @@ def racing(call):
     return run
 
 
+class OutOfMemory:
+    """Runs out of memory in one of these: its first run, a probe, or a step, as a plan that passed and is tried when less
+    is free."""
+
+    def __init__(self, call, where):
+        self.call, self.where = call, where
+
+    def __call__(self, *inputs):
+        if self.where == running_in():
+            raise torch.OutOfMemoryError("there was no room for a buffer")
+        return self.call(*inputs)
+
+
+def running_in():
+    called = {frame.name for frame in traceback.extract_stack()}
+    return "first run" if "_rehearsed" in called else "probe" if "probe" in called else "step"
+
+
 def is_square_weight(value):
     return value.requires_grad and value.dim() == 2 and value.shape[0] == value.shape[1]
 
@@ -91,6 +110,9 @@ WRONG = {
 FAULTS = {
     **{name: WRONG[name] for name in ("scaled", "nan", "stale buffer")},
     "other strides": lambda call: on_outputs(call, lambda y: y.t().contiguous().t()),
+    "no room at first": lambda call: OutOfMemory(call, "first run"),
+    "no room in a probe": lambda call: OutOfMemory(call, "probe"),
+    "no room on a step": lambda call: OutOfMemory(call, "step"),
     "fails to build": fails,
 }
 WRONG_ON_A_GPU = {**WRONG, "race": racing}
@@ -169,7 +191,10 @@ class StaleScalar(Job):
 def told(job):
     """What the daemon found of each way."""
     report = job.session.report() if job.session is not None else None
-    judged = [p for p in (report or {}).get("plans", ()) if p.get("equivalence") or p["verdict"] == "build_failed"]
+    over = ("build_failed", "rejected_memory", "inconclusive")
+    judged = [p for p in (report or {}).get("plans", ()) if p.get("equivalence") or p["verdict"] in over]
+    # What fails on a step has passed its probes before.
+    judged = [p for p in judged if p["verdict"] in over or not any("on a step" in choice for choice in p["plan"])]
     return {" ".join(p["plan"]): p for p in judged if p["plan"]}, report
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from real_daemon import CONFIGURATION, Machine
+from real_daemon import BIN, CONFIGURATION, Machine
 
 JOB = pathlib.Path(__file__).with_name("numbers_job.py")
 
@@ -19,13 +19,20 @@ class Numbers(Machine):
         self.start()
         told = self.job(20000, arithmetic)
         self.assertEqual(told["why_not"], "")
-        return {plan.split("=", 1)[1]: found.get("equivalence") for plan, found in told["verdicts"].items()}, told
+        told["ways"] = {plan.split("=", 1)[1]: found for plan, found in told["verdicts"].items()}
+        return {way: found.get("equivalence") for way, found in told["ways"].items()}, told
 
     def job(self, *arguments, **environment):
         job = subprocess.run([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], capture_output=True, text=True,
                              env={**self.environment, **environment}, timeout=900)
         self.assertEqual(job.returncode, 0, job.stderr[-2000:])
         return json.loads(job.stdout.splitlines()[-1])
+
+    def explained(self):
+        """What `blazectl explain` says of the workload seen last."""
+        found = subprocess.run([BIN / "blazectl", "--socket", self.socket, "--json", "explain"], capture_output=True,
+                               text=True, timeout=60, check=True)
+        return json.loads(found.stdout)
 
     def test_in_bf16_other_roundings_pass_and_faults_do_not(self):
         verdicts, told = self.verdicts("bf16")
@@ -39,12 +46,19 @@ class Numbers(Machine):
 
     def test_a_faulty_plan_trains_nothing_and_its_fault_is_named(self):
         verdicts, told = self.verdicts("faults")
-        self.assertEqual(verdicts, {"scaled": "rejected_different", "nan": "rejected_broken",
-                                    "stale buffer": "rejected_different", "other strides": "rejected_different",
-                                    "fails to build": None}, told["verdicts"])
-        reasons = {plan.split("=", 1)[1]: found["reason"] for plan, found in told["verdicts"].items()}
+        self.assertEqual({way: found["verdict"] for way, found in told["ways"].items()},
+                         {"scaled": "rejected_different", "nan": "rejected_broken", "stale buffer": "rejected_different",
+                          "other strides": "rejected_different", "fails to build": "build_failed",
+                          "no room at first": "rejected_memory", "no room in a probe": "inconclusive",
+                          "no room on a step": "inconclusive"}, told["verdicts"])
+        reasons = {way: found["reason"] for way, found in told["ways"].items()}
         self.assertIn("the compiler is out of its depth", reasons["fails to build"])
         self.assertIn("layout", reasons["other strides"])
+        self.assertIn("OutOfMemoryError: there was no room for a buffer", reasons["no room at first"])
+        self.assertIn("its probe failed to run", reasons["no room in a probe"])
+        self.assertIn("under another signature", reasons["no room on a step"])
+        self.assertEqual(reasons, {plan["plan_text"].split("=", 1)[1]: plan["reason"] for plan in self.explained()["plans"]
+                                   if "=" in plan["plan_text"]})
         self.assertEqual(told["losses"], self.job(told["steps"], "faults", BLAZED_MODE="off")["losses"])
 
 

@@ -123,7 +123,7 @@ class TorchHost:
             raise base.BuildFailed(str(why)) from None
         except Exception as error:
             raise base.BuildFailed(_sentence("the compiler", error), memory=_is_memory(error)) from error
-        peak, signature = (0, b"") if self._meter is None else self._rehearsed(built, held)
+        peak, signature = self._rehearsed(built, held)
         handle = next(self._handles)
         self._plans[handle] = built
         return base.Built(handle, signature, peak_bytes=peak)
@@ -199,11 +199,13 @@ class TorchHost:
         return f"a backward pass under this plan failed: {failed}" if failed else ""
 
     def _rehearsed(self, built: plan.Built, held: int) -> Tuple[int, bytes]:
-        """Peak memory of a step under a plan that was just built, and its signature. `held`: by recordings before."""
+        """Peak memory of a step under a plan that was just built, 0 where nothing is known, and its signature. `held`: by
+        recordings before. A run that fails says why, which it could not as a probe."""
         try:
             needed = self._needed(built, _RUNS_TO_RECORD if built.launch == launch.GRAPHS else 1)
             built.look_at_recordings()
-            return needed + max(0, self._meter.held() - held), built.signature()
+            kept = self._meter.held() - held if self._meter is not None else 0
+            return needed + max(0, kept), built.signature()
         except Exception as error:
             if built.whole_step is not None:
                 built.whole_step.release()
@@ -219,7 +221,8 @@ class TorchHost:
             for graph in self._graphs:
                 for _ in range(warm_runs):
                     self._run_for_nobody(graph, built)
-                needed += self._meter.needed(lambda graph=graph: self._run_for_nobody(graph, built))
+                if self._meter is not None:
+                    needed += self._meter.needed(lambda graph=graph: self._run_for_nobody(graph, built))
         return needed
 
     def _run_for_nobody(self, graph: Graph, built: plan.Built) -> None:
