@@ -15,7 +15,7 @@ import torch
 
 import blazed
 import blazed.torch
-from blazed.torch import plan, program, space
+from blazed.torch import host, plan, program, space
 
 SLEEP_S = 0.003
 AFTER = 60  # steps, once it has gone wrong
@@ -41,8 +41,16 @@ def sleeping(call):
     return run
 
 
-def offer_to_stay_awake(before_build):
+def offer_to_stay_awake(before_build, before_probe=lambda: None):
     """The default sleeps before each call; the other way is the same program without it."""
+    probed = host.TorchHost.probe
+
+    def probe(self, handle, emit):
+        if handle:
+            before_probe()
+        probed(self, handle, emit)
+
+    host.TorchHost.probe = probe
     whole, built = space.decisions_of, plan.build
 
     def build(graphs, decisions, choices):
@@ -79,6 +87,10 @@ class Trouble:
         if self.kind in ("build", "interrupt"):
             self.comes()
 
+    def in_probe(self):
+        if self.kind == "probe":
+            self.comes()
+
     def before_step(self, step):
         self.step = step
         if self.daemon is None:
@@ -91,6 +103,8 @@ class Trouble:
     def over(self, step, count):
         if count is not None:
             return step >= count
+        if self.kind == "beside":
+            return step >= MOST or step % 50 == 0 and blazed.status().settled
         return step >= MOST or self.came_at is not None and step >= self.came_at + AFTER
 
 
@@ -104,7 +118,7 @@ def batches(kind):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=("start", "search", "build", "settled", "interrupt", "fork", "spawn"))
+    parser.add_argument("kind", choices=("start", "search", "build", "probe", "settled", "interrupt", "fork", "spawn", "beside"))
     parser.add_argument("backend")
     parser.add_argument("--daemon", type=int)
     parser.add_argument("--steps", type=int, help="so many and no more")
@@ -113,7 +127,7 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     trouble = Trouble(arguments.kind, arguments.daemon)
     if arguments.backend == "blazed":
-        offer_to_stay_awake(trouble.in_build)
+        offer_to_stay_awake(trouble.in_build, trouble.in_probe)
         blazed.torch.configure(blazed.Options(host_name="torch test"))
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.LayerNorm(16), torch.nn.GELU(), torch.nn.Linear(16, 4))

@@ -53,6 +53,9 @@ class Trouble(Machine):
     def test_a_daemon_that_dies_during_a_build(self):
         self.left_alone_by_its_daemon("build")
 
+    def test_a_daemon_that_dies_during_a_probe(self):
+        self.left_alone_by_its_daemon("probe")
+
     def test_a_daemon_that_dies_when_all_is_settled_leaves_what_it_settled(self):
         told = self.left_alone_by_its_daemon("settled")
         self.assertTrue(told["status"]["settled"])
@@ -73,6 +76,19 @@ class Trouble(Machine):
         told = self.trained("spawn", "--steps", "40")
         self.assertTrue(told["status"]["attached"], told["status"])
         self.assertEqual(self.log().count("session opened"), 1, self.log())
+
+    def test_two_jobs_of_a_kind_at_the_same_time_have_sessions_and_an_answer_each(self):
+        self.start()
+        jobs = [self.started("bad_luck_job.py", "beside", "blazed") for _ in range(2)]
+        both = [self.finished(job) for job in jobs]
+        plain = self.finished(self.started("bad_luck_job.py", "beside", "inductor", "--steps",
+                                           max(len(told["losses"]) for told in both)))
+        for told in both:
+            self.assertEqual((told["error"], told["why_not"], told["status"]["attached"]), ("", "", True))
+            self.assertTrue(told["status"]["settled"], told["status"])
+            self.assertEqual(told["losses"], plain["losses"][:len(told["losses"])])
+        self.assertNotEqual(*(told["status"]["session"] for told in both))
+        self.assertEqual(*(told["status"]["workload"] for told in both))
 
     def ranks(self, backend):
         store = f"{self.folder}/store-{backend}"
