@@ -35,11 +35,14 @@ class Forward(Machine):
         self.assertTrue(second["report"]["served"], second["report"])
         self.assertEqual(second["status"]["workload"], first["status"]["workload"])
         self.assertLess(second["calls"], first["calls"])
-        training = self.job("train", "blazed", "--calls", 30, BLAZED_MODE="observe")
-        self.assertTrue(training["status"]["workload"])
-        self.assertNotEqual(training["status"]["workload"], first["status"]["workload"])
+        training = self.job("train", "blazed")
+        self.assertFalse(training["report"]["served"], training["report"])
+        self.assertEqual((training["status"]["settlement"], training["why_not"]), ("in_job", ""), training["report"])
         regimes = [row["regime"] for row in self.asked("graphs")]
         self.assertEqual(sorted(regimes), ["forward", "training"])
+        settled = {row["workload"] for row in self.asked("settlements")}
+        self.assertEqual(settled, {job["status"]["workload"] for job in (first, training)})
+        self.assertEqual(len(settled), 2)
 
     def asked(self, verb):
         found = subprocess.run([BIN / "blazectl", "--socket", self.socket, "--json", verb], capture_output=True, text=True,
