@@ -108,11 +108,11 @@ class Steps(unittest.TestCase):
                     self.compiled(torch.zeros(8, 16))
                     torch.optim.SGD([parameter], lr=0.1).step()
 
-                before = job.passing._steps
+                before = job.passing._left
                 thread = threading.Thread(target=beside)
                 thread.start()
                 thread.join()
-                counted.append(job.passing._steps - before)
+                counted.append(job.passing._left - before)
 
         session, quiet, _ = self.train(28, each)
         self.assertEqual(counted, [0])

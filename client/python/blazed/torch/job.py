@@ -9,9 +9,9 @@ offered, and `why_not` says so in one sentence.
 """
 import contextlib
 import operator
-import threading
 import time
 import weakref
+from threading import get_ident
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ..enums import Regime, StepFlag
@@ -73,7 +73,7 @@ class Job:
         self.passing = Passing()
         self._profiling = support.profiler_question()
         self._forked = False
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
 
     @property
     def why_not(self) -> str:
@@ -89,7 +89,7 @@ class Job:
         else:
             self.passing.interrupt()  # the session is another thread's
         if not self._captured:
-            self._thread = threading.get_ident()  # a script may have asked the job something on another one before
+            self._thread = get_ident()  # a script may have asked the job something on another one before
         self._graphs[graph.number] = graph
         self._captured += 1
         self._trains = self._trains or graph.training
@@ -178,8 +178,12 @@ class Job:
 
     def optimiser_stepped(self) -> None:
         """After an optimiser's step."""
-        if self.passing.here():
-            self._passed_with_optimiser()
+        passing = self.passing
+        if passing.on and get_ident() == passing.thread:  # no call more than need be: that is all that such a step costs
+            if self.step is not None:
+                self._stepped = 1
+            elif passing.seen and passing.step():
+                self._stop_passing()
             return
         self._trains = True
         if self._aside or not self._mine():
@@ -286,7 +290,7 @@ class Job:
         return self._trains or self._aside or self.step is not None or self._forward.given_up
 
     def _is_elsewhere(self) -> bool:
-        return (threading.get_ident() != self._thread and not self._forked and not self.off and not in_backward())
+        return (get_ident() != self._thread and not self._forked and not self.off and not in_backward())
 
     def _called_elsewhere(self, graph: Graph) -> None:
         self._elsewhere.note(graph.number)
@@ -344,23 +348,13 @@ class Job:
 
     # ---- steps that nothing is asked in ----
 
-    def _passed_with_optimiser(self) -> None:
-        if self.step is not None:
-            self._stepped = 1
-        elif self.passing.seen:
-            self._passed()
-
     def step_passes(self, step: TrainStep, args: Any, kwargs: Any) -> Any:
         """Result of a call of train_step in which nothing is asked."""
         self._stepped = 0
         result = step.run(self, args, kwargs)
-        if self._stepped and self.passing.on:
-            self._passed()
-        return result
-
-    def _passed(self) -> None:
-        if self.passing.step() and self._mine():
+        if self._stepped and self.passing.here() and self.passing.step():
             self._stop_passing()
+        return result
 
     def _stop_passing(self) -> None:
         steps = self.passing.end(self.session)
@@ -463,7 +457,7 @@ class Job:
         return self.step is not None or self._forward.step is not None
 
     def _mine(self) -> bool:
-        return not self._forked and threading.get_ident() == self._thread
+        return not self._forked and get_ident() == self._thread
 
     def _begins_a_step(self, graph: Graph) -> bool:
         if self.step is not None or not graph.training or not self._mine():

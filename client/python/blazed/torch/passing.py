@@ -10,6 +10,8 @@ from typing import Any, Optional
 
 from ..session import Quiet
 
+_NONE = -1  # of the values that the word can have
+
 
 class Passing:
     """A stretch of such steps. Thread: the one that trains, `thread`, but for `here` and `interrupt`.
@@ -21,15 +23,16 @@ class Passing:
         self.seen = False
         self.thread = 0
         self._quiet: Optional[Quiet] = None
-        self._steps = self._most = 0
+        self._left = 0  # steps
+        self._value = 0  # that the word has as long as it goes on
 
     def begin(self, session: Any, handle: int) -> None:
         """Between steps; does nothing where the session asks for calls or means another plan than `handle`."""
         quiet = session.quiet()
         if quiet is None or quiet.handle != handle or quiet.word.value != quiet.value:
             return
-        self._quiet, self._steps, self._most, self.thread, self.seen = quiet, 0, quiet.steps, get_ident(), False
-        self.on = True
+        self._quiet, self._left, self._value = quiet, quiet.steps, quiet.value
+        self.thread, self.seen, self.on = get_ident(), False, True
 
     def here(self) -> bool:
         """Whether it goes on, and this is its thread."""
@@ -37,19 +40,20 @@ class Passing:
 
     def interrupt(self) -> None:
         """The stretch ends with the step under way. Any thread."""
-        self._most = 0
+        self._value = _NONE
 
     def step(self) -> bool:
         """A step has ended. Whether it was the stretch's last, which the caller then ends."""
         self.seen = False
-        self._steps += 1
-        return self._steps >= self._most or self._quiet.word.value != self._quiet.value
+        self._left = left = self._left - 1
+        return left <= 0 or self._quiet.word.value != self._value
 
     def end(self, session: Any) -> int:
         """How many steps the stretch had, which the session is told, where there still is one."""
         if not self.on:
             return 0
         self.on = False
+        steps = self._quiet.steps - self._left
         if session is not None:
-            session.pass_steps(self._steps)
-        return self._steps
+            session.pass_steps(steps)
+        return steps
