@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Puts what a GPU machine measured where documents quote it from.
 
-    results.py measure.json [tune.json ...] [--add] [--results docs/results]
+    results.py measure.json [tune.json attached.json complete.json flips.json ...] [--add] [--results docs/results]
 
-Writes torch_steps.json and torch_tune.json in the form of docs/results and prints the tables of docs/pytorch.md. Several
+Writes torch_steps.json, torch_tune.json and the like in the form of docs/results and prints the tables of docs/pytorch.md. Several
 files of one kind are one table, gathered in several runs: each row names the commit that it was measured with. With
 --add the rows of other jobs that are there already stay.
 """
@@ -53,15 +53,51 @@ def _search(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
         yield row(job["job"], "training", "second job: until the settled plan runs", "steps", [float(second["steps"])])
 
 
-def result_of(runs: List[Dict[str, Any]], searches: bool) -> Dict[str, Any]:
+def _attached(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    for measured in job["rows"]:
+        name = measured["arm"]
+        yield row(job["job"], "training", name, "ms a step", job["host_ms"][name], unit_steps=measured["unit"]["timed"])
+        ratio = measured["against_compile"]
+        yield {"workload": job["job"], "regime": "training", "arm": f"{name} / torch.compile", "unit": "ratio", "n": ratio["n"],
+               "median": ratio["estimate"], "low": ratio["low"], "high": ratio["high"]}
+    if "own_us" in job:
+        yield row(job["job"], "training", "blazed's own code", "us a step", job["own_us"])
+
+
+def _complete(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    for name, run in job["arms"].items():
+        if "wall_s" in run:
+            yield row(job["job"], "training", f"{name}: whole run", "s", [run["wall_s"]], steps=run["steps"],
+                      loss=round(run["loss"], 5), target=round(job["target"], 5), reached=run["reached"])
+
+
+def _flips(job: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    for number, told in enumerate(job["processes"], 1):
+        if "ms" in told:
+            yield row(job["job"], "training", f"process {number}: its plan", "ms a step", told["ms"], plan=told["plan"],
+                      outcome=told["outcome"])
+    if job["summary"]["processes"]:
+        yield row(job["job"], "training", "flip rate", "share", [job["summary"]["flip_rate"]])
+
+
+# What a run's first job has, to its file's name and what makes its rows; the first that fits counts.
+_KINDS = (("processes", "torch_flips", _flips), ("arms", "torch_complete", _complete), ("own_us", "torch_attached", _attached),
+          ("report", "torch_tune", lambda job: [*_steps(job), *_search(job)]), ("rows", "torch_steps", _steps))
+
+
+def _kind_of(measured: Dict[str, Any]) -> str:
+    return next(name for key, name, _ in _KINDS if any(key in job for job in measured["jobs"]))
+
+
+def result_of(runs: List[Dict[str, Any]], kind: str) -> Dict[str, Any]:
     """The head is the last run's. Raises ValueError where nothing was measured."""
+    rows_of = next(made for _, name, made in _KINDS if name == kind)
     rows: List[Dict[str, Any]] = []
     failed: Dict[str, Any] = {}
     for measured in runs:
         for job in measured["jobs"]:
-            found = [*_steps(job), *(_search(job) if searches else ())]
-            rows += [{**one, "commit": measured["commit"]} for one in found]
-            failed.update({job["job"]: job["failures"]} if job["failures"] else {})
+            rows += [{**one, "commit": measured["commit"]} for one in rows_of(job)]
+            failed.update({job["job"]: job["failures"]} if job.get("failures") else {})
     if not rows:
         raise ValueError("no job of it has a row")
     gathered = [{key: measured[key] for key in ("date", "commit", "command")} for measured in runs]
@@ -89,14 +125,14 @@ def main() -> int:
     kinds: Dict[str, List[Dict[str, Any]]] = {}
     for path in args.files:
         measured = json.loads(path.read_text(encoding="utf-8"))
-        searches = any("report" in job for job in measured["jobs"])
-        kinds.setdefault("torch_tune" if searches else "torch_steps", []).append(measured)
+        kinds.setdefault(_kind_of(measured), []).append(measured)
     for name, runs in kinds.items():
-        result, there = result_of(runs, name == "torch_tune"), args.results / f"{name}.json"
+        result, there = result_of(runs, name), args.results / f"{name}.json"
         if args.add and there.exists():
             result = added_to(json.loads(there.read_text(encoding="utf-8")), result)
         write(args.results, name, result)
-        print(tables.of_jobs([job for run in runs for job in run["jobs"]], f"[measured: results/{name}.json]"))
+        if all("rows" in job for run in runs for job in run["jobs"]):
+            print(tables.of_jobs([job for run in runs for job in run["jobs"]], f"[measured: results/{name}.json]"))
     return 0
 
 
