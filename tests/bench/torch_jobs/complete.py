@@ -42,7 +42,7 @@ def trained(job: jobs.Job, arm: arms.Arm, args: argparse.Namespace) -> Dict[str,
     curve: List[Tuple[float, int, float]] = []
     steps = 0
     while steps < limit:
-        losses = [running.step() for _ in range(WINDOW)]
+        losses = [running.step().detach().clone() for _ in range(WINDOW)]  # a CUDA graph writes its next one over it
         steps += WINDOW
         curve.append((round(time.monotonic() - began, 3), steps, float(torch.stack(losses).float().mean())))
         if args.target is not None and curve[-1][2] <= args.target:
