@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "absl/status/status.h"
+#include "storage/varint.h"
 
 namespace blazed::storage {
 namespace {
@@ -14,25 +15,6 @@ constexpr uint64_t kChallengerFirst = 1, kExcluded = 2, kAborted = 4, kWholeCham
                    kWholeDevice = 256, kWholeOtherDevice = 512;
 constexpr uint64_t kOfFormat1 = 31, kAll = 1023;
 constexpr int64_t kFirstFormat = 1;  // one byte of flags and two times
-
-void PutVarint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
-
-bool TakeVarint(std::string_view& in, uint64_t& value) {
-  value = 0;
-  for (int shift = 0; shift < 64 && !in.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(in.front());
-    in.remove_prefix(1);
-    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if ((byte & 0x80) == 0) return true;
-  }
-  return false;
-}
 
 // Below 2^53 a double holds every whole number; -0.0 is kept out so that its sign survives.
 bool IsWhole(double value) {

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "storage/kernels.h"
 #include "storage/records.h"
 
 namespace blazed::storage {
@@ -83,6 +84,9 @@ class Reader {
   virtual absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) = 0;
   virtual absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) = 0;
   virtual absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) = 0;
+  // What a step runs under a plan and under the default; nothing: no session told.
+  virtual absl::StatusOr<std::optional<StoredKernels>> Kernels(TuningId tuning,
+                                                               const planner::Plan& plan) = 0;
   virtual absl::StatusOr<std::optional<SessionRow>> Session(planner::SessionId id) = 0;
   // Everything about one session's tuning, for its report.
   struct SessionStory {
@@ -142,6 +146,8 @@ class Store {
   virtual absl::Status PutOutcome(TuningId tuning, const planner::KeepOutcome& outcome) = 0;
   virtual absl::Status PutSurrogate(TuningId tuning, const std::vector<uint8_t>& state) = 0;
   virtual absl::Status PutDriftTimer(TuningId tuning, const planner::DriftTimer& timer) = 0;
+  // Of a plan that is not the default; takes the place of what was told of it before.
+  virtual absl::Status PutKernels(TuningId tuning, const PlanKernels& kernels) = 0;
   virtual absl::StatusOr<int64_t> PutEvent(const EventRow& event) = 0;
 
   // Supersedes the settlement in force of this tuning. Returns the row id.
@@ -163,6 +169,7 @@ class Store {
     // the planner's error split never takes a share twice.
     uint64_t checks = 0;
     std::vector<uint8_t> surrogate;
+    std::vector<planner::Plan> with_kernels;  // plans of which Kernels has something
     // The user's newest searches that ended with an answer, of any workload in this environment
     // under this contract.
     std::vector<planner::EarlierSearch> searches;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "daemon/history/kernels.h"
 #include "daemon/history/words.h"
 #include "storage/digest_text.h"
 #include "storage/plan_text.h"
@@ -164,6 +165,43 @@ absl::StatusOr<v1::RaceRow> ToProto(const storage::StoredRace& race, Lookup& loo
   out.set_session(race.record.session);
   out.set_warm_steps(race.record.warm_steps);
   out.set_timed_steps(race.record.timed_steps);
+  return out;
+}
+
+namespace {
+
+void FillUse(const storage::KernelUse& use, v1::KernelUse* out) {
+  out->set_name(use.name);
+  if (use.launches) out->set_launches(*use.launches);
+  if (use.time_ns) out->set_time_ns(*use.time_ns);
+  if (use.read_bytes) out->set_read_bytes(*use.read_bytes);
+  if (use.written_bytes) out->set_written_bytes(*use.written_bytes);
+  if (use.registers) out->set_registers(*use.registers);
+  if (use.spill_bytes) out->set_spill_bytes(*use.spill_bytes);
+  if (use.shared_bytes) out->set_shared_bytes(*use.shared_bytes);
+}
+
+void FillTotals(const storage::StepTotals& totals, v1::StepTotals* out) {
+  if (totals.step_ns) out->set_step_ns(*totals.step_ns);
+  if (totals.busy_ns) out->set_busy_ns(*totals.busy_ns);
+  if (totals.kernel_launches) out->set_kernel_launches(*totals.kernel_launches);
+  if (totals.host_launches) out->set_host_launches(*totals.host_launches);
+}
+
+}  // namespace
+
+v1::KernelComparison ToProto(const storage::StoredKernels& kernels) {
+  v1::KernelComparison out;
+  out.set_session(kernels.record.session);
+  out.set_seen_unix_ns(kernels.seen_ns);
+  FillTotals(kernels.record.before.totals, out.mutable_before());
+  FillTotals(kernels.record.after.totals, out.mutable_after());
+  for (const KernelChange& change : ChangesOf(kernels.record)) {
+    v1::KernelChange* row = out.add_kernels();
+    row->set_name(change.before != nullptr ? change.before->name : change.after->name);
+    if (change.before != nullptr) FillUse(*change.before, row->mutable_before());
+    if (change.after != nullptr) FillUse(*change.after, row->mutable_after());
+  }
   return out;
 }
 

@@ -36,6 +36,7 @@ absl::StatusOr<v1::RaceRow> ToProto(const storage::StoredRace& race, Lookup& loo
 absl::StatusOr<v1::SettlementRow> ToProto(const storage::StoredSettlement& settlement,
                                           Lookup& lookup);
 absl::StatusOr<v1::WatchEvent> ToProto(const storage::EventRow& event, Lookup& lookup);
+v1::KernelComparison ToProto(const storage::StoredKernels& kernels);
 v1::SessionStatus ToProto(const SessionStatus& session);
 v1::StoreOpening ToProto(const storage::OpenReport& report);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "daemon/history/kernels.h"
 #include "daemon/history/probe_sentence.h"
 #include "daemon/history/words.h"
 #include "daemon/planner/counted.h"
@@ -37,6 +38,17 @@ std::string WinSentence(const Evidence& evidence, const planner::SettlementRecor
                       " saves ", ShareText(record.gain.estimate), " of a step (",
                       RangeText(record.gain), "): ", TimeText(record.settled_step_ns),
                       " instead of ", TimeText(record.default_step_ns), " under the default plan");
+}
+
+// Where a step's time goes, of the plan that the answer is about.
+std::string KernelSentence(const Evidence& evidence) {
+  if (!evidence.kernels.has_value()) return "";
+  std::optional<RacedSteps> raced;
+  const auto& settlement = evidence.settlement;
+  if (settlement.has_value() && settlement->record.plan == evidence.kernels->record.plan) {
+    raced = {settlement->record.default_step_ns, settlement->record.settled_step_ns};
+  }
+  return BusySentence(evidence.kernels->record, raced);
 }
 
 std::string ReplicationSentence(const Evidence& evidence, const planner::SettlementRecord& record) {
@@ -160,6 +172,7 @@ std::vector<std::string> ExplainPlan(const Evidence& evidence, const planner::Pl
   Add(sentences, VerdictSentence(evidence, record));
   Add(sentences, ProbeSentence(evidence.key.contract, record));
   Add(sentences, RaceSentence(evidence, record.plan));
+  Add(sentences, KernelSentence(evidence));
   return sentences;
 }
 
@@ -211,6 +224,7 @@ std::vector<std::string> Explain(const Evidence& evidence, const storage::Stored
                      TimeText(record.default_step_ns), " a step"));
   } else {
     sentences.push_back(WinSentence(evidence, record));
+    Add(sentences, KernelSentence(evidence));
     sentences.push_back(ReplicationSentence(evidence, record));
     Add(sentences, DwellSentence(evidence, record.plan));
     if (const storage::StoredPlan* plan = Find(evidence, record.plan)) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/kernels.h"
 #include "storage/records.h"
 #include "storage/store.h"
 
@@ -19,6 +20,7 @@ struct Evidence {
   std::vector<storage::StoredPlan> plans;
   std::vector<storage::StoredRace> races;
   std::string last_end;  // why the latest search that raced ended; empty: settled, or not known
+  std::optional<storage::StoredKernels> kernels;  // of the plan that the answer is about
 };
 
 // The plan asked about, or what is in force where `asked` is null.

@@ -95,6 +95,18 @@ absl::Status LoadEvidence(Reader& reader, const Page& page, uint64_t asked_plan,
   return absl::OkStatus();
 }
 
+// What a step runs under the plan that the answer is about: the one asked for, else the one
+// settled.
+absl::Status LoadKernels(Reader& reader, const storage::StoredPlan* asked, Evidence& evidence) {
+  if (asked == nullptr && !evidence.settlement.has_value()) return absl::OkStatus();
+  auto kernels = asked != nullptr ? reader.Kernels(asked->tuning, asked->record.plan)
+                                  : reader.Kernels(evidence.settlement->tuning,
+                                                   evidence.settlement->record.plan);
+  if (!kernels.ok()) return kernels.status();
+  evidence.kernels = *std::move(kernels);
+  return absl::OkStatus();
+}
+
 // Rows up to a size that every client takes: gRPC's refuse what is longer than 4 MiB unless told
 // otherwise.
 class RowBudget {
@@ -122,6 +134,7 @@ absl::Status Fill(Reader& reader, const Evidence& evidence, v1::ExplainReply* re
     if (!row.ok()) return row.status();
     *reply->mutable_settlement() = *std::move(row);
   }
+  if (evidence.kernels.has_value()) *reply->mutable_kernels() = ToProto(*evidence.kernels);
   RowBudget budget;
   size_t plans_left = 0, races_left = 0;
   for (const storage::StoredPlan& plan : evidence.plans) {
@@ -181,6 +194,8 @@ absl::Status AnswerExplain(Reader& reader, const rpc::Caller& caller,
                                             " is not one of this workload: list them with "
                                             "blazectl plans"));
   }
+  status = LoadKernels(reader, asked, evidence);
+  if (!status.ok()) return status;
   *reply->mutable_workload() = ToProto(found->front());
   for (std::string& sentence : Explain(evidence, asked)) {
     reply->add_sentences(std::move(sentence));

@@ -1,5 +1,7 @@
 // Messages of a shim, checked and turned into values.
 #include <cmath>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +25,10 @@ constexpr uint64_t kLongestBuildNs = 3'600'000'000'000;
 constexpr uint64_t kMostPeakBytes = uint64_t{1} << 50;
 constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint32_t kUnitFlags = 127;
+constexpr size_t kMostKernels = 512;
+constexpr size_t kMostKernelName = 256;
+constexpr uint64_t kMostLaunches = UINT32_MAX;
+constexpr uint64_t kMostOfAThread = INT32_MAX;
 
 #define BLAZED_RETURN_IF_ERROR(expr)                \
   do {                                              \
@@ -354,6 +360,64 @@ absl::StatusOr<Inbound> From(const v1::Adopted& in) {
   return Inbound(std::move(out));
 }
 
+// Of a number that may be absent.
+#define BLAZED_TAKE_COUNT(out, in, field, most)                                      \
+  do {                                                                               \
+    BLAZED_RETURN_IF_ERROR(CheckCount("a kernel's " #field, (in).field(), 0, most)); \
+    if ((in).has_##field()) (out).field = (in).field();                              \
+  } while (false)
+
+absl::StatusOr<storage::KernelUse> From(const v1::KernelUse& in) {
+  storage::KernelUse out;
+  if (in.name().empty()) return absl::InvalidArgumentError("a kernel has no name; send one");
+  BLAZED_RETURN_IF_ERROR(CheckText("a kernel's name", in.name(), kMostKernelName));
+  out.name = in.name();
+  BLAZED_TAKE_COUNT(out, in, launches, kMostLaunches);
+  BLAZED_TAKE_COUNT(out, in, time_ns, kLongestBuildNs);
+  BLAZED_TAKE_COUNT(out, in, read_bytes, kMostPeakBytes);
+  BLAZED_TAKE_COUNT(out, in, written_bytes, kMostPeakBytes);
+  BLAZED_TAKE_COUNT(out, in, registers, kMostOfAThread);
+  BLAZED_TAKE_COUNT(out, in, spill_bytes, kMostOfAThread);
+  BLAZED_TAKE_COUNT(out, in, shared_bytes, kMostOfAThread);
+  return out;
+}
+
+absl::StatusOr<storage::StepKernels> From(const v1::StepKernels& in) {
+  storage::StepKernels out;
+  BLAZED_TAKE_COUNT(out.totals, in.totals(), step_ns, kLongestBuildNs);
+  BLAZED_TAKE_COUNT(out.totals, in.totals(), busy_ns, kLongestBuildNs);
+  BLAZED_TAKE_COUNT(out.totals, in.totals(), kernel_launches, kMostLaunches);
+  BLAZED_TAKE_COUNT(out.totals, in.totals(), host_launches, kMostLaunches);
+  BLAZED_RETURN_IF_ERROR(
+      CheckCount("kernels of a step", static_cast<uint64_t>(in.kernels_size()), 0, kMostKernels));
+  std::set<std::string_view> names;
+  for (const v1::KernelUse& kernel : in.kernels()) {
+    absl::StatusOr<storage::KernelUse> use = From(kernel);
+    if (!use.ok()) return use.status();
+    if (!names.insert(kernel.name()).second) {
+      return absl::InvalidArgumentError(
+          "two kernels of a step have one name; send all launches of a name together");
+    }
+    out.kernels.push_back(*std::move(use));
+  }
+  return out;
+}
+
+#undef BLAZED_TAKE_COUNT
+
+absl::StatusOr<Inbound> From(const v1::KernelsSeen& in) {
+  session::KernelsSeen out;
+  BLAZED_RETURN_IF_ERROR(CheckCount("KernelsSeen.variant", in.variant(), 1, kMostVariant));
+  out.variant = in.variant();
+  absl::StatusOr<storage::StepKernels> before = From(in.before());
+  if (!before.ok()) return before.status();
+  absl::StatusOr<storage::StepKernels> after = From(in.after());
+  if (!after.ok()) return after.status();
+  out.before = *std::move(before);
+  out.after = *std::move(after);
+  return Inbound(std::move(out));
+}
+
 absl::StatusOr<Inbound> From(const v1::Bye& in) {
   session::Bye out;
   BLAZED_RETURN_IF_ERROR(CheckText("Bye.reason", in.reason(), 96));
@@ -392,6 +456,8 @@ absl::StatusOr<std::optional<Inbound>> FromProto(const v1::ShimMessage& message)
       return Some(From(message.service_window()));
     case v1::ShimMessage::kAdopted:
       return Some(From(message.adopted()));
+    case v1::ShimMessage::kKernelsSeen:
+      return Some(From(message.kernels_seen()));
     case v1::ShimMessage::kBye:
       return Some(From(message.bye()));
     case v1::ShimMessage::BODY_NOT_SET:

@@ -192,6 +192,10 @@ void Fill(const planner::ReportProgress& in, v1::DaemonMessage* message) {
   out->set_note(Cut(in.note, kNoteBytes));
 }
 
+void Fill(const session::WantKernels& in, v1::DaemonMessage* message) {
+  message->mutable_want_kernels()->set_variant(in.variant);
+}
+
 void Fill(const session::Refused& in, v1::DaemonMessage* message) {
   message->mutable_refused()->set_sequence(in.sequence);
   message->mutable_refused()->set_detail(Cut(in.detail, kDetailBytes));

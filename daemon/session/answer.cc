@@ -241,6 +241,7 @@ absl::Status SessionTable::Answer(Session& session, uint64_t sequence,
   }
   event.session = session.id;
   session.adopted = event;
+  WantKernels(session, *adopt);
   Settle(session, event.adopt);
   Feed(session, std::move(event));
   return absl::OkStatus();

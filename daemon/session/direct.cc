@@ -40,7 +40,10 @@ void SessionTable::Direct(planner::SessionId id, const Outbound& directive) {
   if (const auto* drop = std::get_if<planner::DropVariant>(&directive)) {
     session->drops.emplace(session->highest_directive, drop->variant);
   }
-  if (const auto* stand = std::get_if<planner::Stand>(&directive)) session->standing = *stand;
+  if (const auto* stand = std::get_if<planner::Stand>(&directive)) {
+    session->standing = *stand;
+    session->wanted_kernels.reset();
+  }
   if (std::holds_alternative<planner::Adopt>(directive)) session->standing.reset();
   if (const auto* lease = std::get_if<planner::RunPairs>(&directive)) Lend(*session, *lease);
   if (session->link) session->link->Send(directive);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "daemon/session/tunings.h"
@@ -15,6 +16,7 @@ struct Tunings::Live {
   planner::Tuning tuning;
   std::map<planner::SessionId, Member> members;
   std::vector<planner::DirectiveHeld> held;  // the planner is still to hear of it
+  std::set<planner::Plan> with_kernels;      // what they run is stored
 };
 
 }  // namespace blazed::session

@@ -13,6 +13,7 @@
 #include "daemon/planner/action.h"
 #include "daemon/planner/event.h"
 #include "daemon/planner/types.h"
+#include "storage/kernels.h"
 #include "storage/records.h"
 
 namespace blazed::session {
@@ -50,6 +51,11 @@ struct WorkloadSeen {
   bool queued = false;
 };
 
+struct KernelsSeen {
+  planner::VariantId variant = 0;
+  storage::StepKernels before, after;
+};
+
 struct Bye {
   uint64_t steps = 0;
   std::string reason;
@@ -57,7 +63,7 @@ struct Bye {
 
 using Inbound = std::variant<Hello, GraphSeen, WorkloadSeen, planner::VariantBuilt,
                              planner::ProbeDone, planner::LeaseDone, planner::DirectiveRefused,
-                             planner::ServiceWindow, planner::VariantAdopted, Bye>;
+                             planner::ServiceWindow, planner::VariantAdopted, KernelsSeen, Bye>;
 
 // ---- to the shim ----
 
@@ -69,6 +75,11 @@ struct Welcome {
   uint32_t probe_batches = 0;
 };
 
+// What does this plan run, and what the default?
+struct WantKernels {
+  planner::VariantId variant = 0;
+};
+
 // The message of this sequence number could not be used; the stream goes on.
 struct Refused {
   uint64_t sequence = 0;
@@ -77,6 +88,6 @@ struct Refused {
 
 using Outbound = std::variant<Welcome, planner::BuildVariant, planner::ProbeVariants,
                               planner::RunPairs, planner::Adopt, planner::DropVariant,
-                              planner::Stand, planner::ReportProgress, Refused>;
+                              planner::Stand, planner::ReportProgress, WantKernels, Refused>;
 
 }  // namespace blazed::session

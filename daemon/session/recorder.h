@@ -59,6 +59,7 @@ class Recorder {
 
   virtual void KeepEvent(storage::EventRow event) = 0;
   virtual void KeepVariant(storage::TuningId tuning, BuiltVariant variant) = 0;
+  virtual void KeepKernels(storage::TuningId tuning, storage::PlanKernels kernels) = 0;
   virtual void KeepSurrogate(storage::TuningId tuning, std::vector<uint8_t> state) = 0;
   // Any of the planner's rows but Settle.
   virtual void KeepRow(storage::TuningId tuning, planner::Action row) = 0;

@@ -35,6 +35,9 @@ void SessionTable::Resume(Stream& stream, const std::shared_ptr<Session>& sessio
             {{field::kSession, session->id}, {field::kCount, session->unanswered.size()}});
   Welcome(*session);
   SendAgain(*session);
+  if (const auto& wanted = session->wanted_kernels) {
+    session->link->Send(session::WantKernels{wanted->variant});
+  }
   if (session->standing) session->link->Send(*session->standing);
 }
 

@@ -33,6 +33,11 @@ struct Unanswered {
   std::function<uint32_t()> events;      // of a lease: what happened on its device meanwhile
 };
 
+struct WantedKernels {
+  planner::VariantId variant = 0;
+  planner::Plan plan;
+};
+
 struct Session {
   planner::SessionId id = 0;
   SessionToken token{};
@@ -56,6 +61,8 @@ struct Session {
   std::multimap<planner::DirectiveId, planner::VariantId> drops;
   std::optional<planner::Stand> standing;          // the last word was Stand, not Adopt
   std::optional<planner::VariantAdopted> adopted;  // the last one; until the shim takes it back
+  // A plan in use whose kernels were asked for and not told.
+  std::optional<WantedKernels> wanted_kernels;
 
   planner::ReportProgress progress;  // the latest, sent or not
   planner::Moment progress_sent{};

@@ -1,4 +1,5 @@
-// Who is attached. One file a verb: open, resume, describe, direct, answer, reap.
+// Who is attached. One file a verb: open, resume, describe, direct, answer, reap; and kernels, what
+// a settled plan runs.
 //
 // The strand only, but for the constructor. rpc posts every message here; nothing blocks.
 // A session ends when its process does (pidfd, also while a forked child holds the socket), when
@@ -141,6 +142,9 @@ class SessionTable final : public Directed {
   absl::Status Answer(Session& session, uint64_t sequence, planner::DirectiveRefused event);
   absl::Status Answer(Session& session, uint64_t sequence, planner::ServiceWindow event);
   absl::Status Answer(Session& session, uint64_t sequence, planner::VariantAdopted event);
+  // kernels.cc
+  absl::Status Answer(Session& session, uint64_t sequence, KernelsSeen kernels);
+  void WantKernels(Session& session, const planner::Adopt& adopt);
   template <typename Directive>
   const Directive* FindUnanswered(Session& session, uint64_t sequence, planner::DirectiveId id);
   void TakeBack(Session& session, planner::DirectiveRefused event);

@@ -151,6 +151,12 @@ void StoreRecorder::KeepVariant(TuningId tuning, BuiltVariant variant) {
   });
 }
 
+void StoreRecorder::KeepKernels(TuningId tuning, storage::PlanKernels kernels) {
+  Keep(Durability::kBatched, [tuning, kernels = std::move(kernels)](Store& store) {
+    return store.PutKernels(tuning, kernels);
+  });
+}
+
 void StoreRecorder::KeepSurrogate(TuningId tuning, std::vector<uint8_t> state) {
   Keep(Durability::kBatched, [tuning, state = std::move(state)](Store& store) {
     return store.PutSurrogate(tuning, state);

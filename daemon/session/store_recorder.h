@@ -29,6 +29,7 @@ class StoreRecorder final : public Recorder {
   void OpenTuning(Description description, Answer<OpenedTuning> answer) override;
   void KeepEvent(storage::EventRow event) override;
   void KeepVariant(storage::TuningId tuning, BuiltVariant variant) override;
+  void KeepKernels(storage::TuningId tuning, storage::PlanKernels kernels) override;
   void KeepSurrogate(storage::TuningId tuning, std::vector<uint8_t> state) override;
   void KeepRow(storage::TuningId tuning, planner::Action row) override;
   void Settle(storage::TuningId tuning, planner::SettlementRecord record,

@@ -51,6 +51,17 @@ bool Tunings::IsOpen(TuningId tuning, SessionId session, planner::DirectiveId di
   return it != live_.end() && it->second->tuning.IsOpen(session, directive);
 }
 
+bool Tunings::HasKernels(TuningId tuning, const planner::Plan& plan) const {
+  auto it = live_.find(tuning);
+  return it != live_.end() && it->second->with_kernels.count(plan) > 0;
+}
+
+void Tunings::KeepKernels(TuningId tuning, storage::PlanKernels kernels) {
+  auto it = live_.find(tuning);
+  if (it != live_.end()) it->second->with_kernels.insert(kernels.plan);
+  recorder_.KeepKernels(tuning, std::move(kernels));
+}
+
 void Tunings::Open(TuningId id, const storage::TuningKey& key, const storage::WorkloadRow& workload,
                    storage::Store::Memory memory, const planner::TuningConfig& config) {
   if (live_.count(id) > 0) return;
@@ -58,6 +69,7 @@ void Tunings::Open(TuningId id, const storage::TuningKey& key, const storage::Wo
     log::Warning("rows of a tuning were damaged and left out",
                  {{field::kTuning, id}, {field::kCount, memory.damaged_rows}});
   }
+  std::set<planner::Plan> with_kernels(memory.with_kernels.begin(), memory.with_kernels.end());
   planner::Opening opening{workload.spec, key.contract, config, ToPlannerMemory(std::move(memory))};
   recorder_.KeepEvent(OpeningRow(id, loop_.WallNs(), opening));
   auto live = std::make_unique<Live>(
@@ -66,7 +78,8 @@ void Tunings::Open(TuningId id, const storage::TuningKey& key, const storage::Wo
            workload,
            planner::Tuning(workload.spec, key.contract, config, std::move(opening.memory)),
            {},
-           {}});
+           {},
+           std::move(with_kernels)});
   live_.emplace(id, std::move(live));
   by_key_.emplace(key, id);
   log::Info("tuning opened", {{field::kTuning, id},

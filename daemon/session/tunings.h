@@ -54,6 +54,10 @@ class Tunings {
   // An answer or a service window of a session.
   void Feed(storage::TuningId tuning, planner::SessionId session, planner::EventBody event);
 
+  // What a plan of the tuning runs: whether that is stored, and how it comes there.
+  bool HasKernels(storage::TuningId tuning, const planner::Plan& plan) const;
+  void KeepKernels(storage::TuningId tuning, storage::PlanKernels kernels);
+
   // A session of the tuning lives, though what it said changes nothing.
   void Heard(storage::TuningId tuning) { turns_.Heard(tuning, loop_.Now()); }
 

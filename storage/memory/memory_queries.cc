@@ -159,6 +159,14 @@ std::optional<planner::DriftTimer> MemoryState::Drift(int64_t settlement) const 
   return found->second;
 }
 
+std::optional<StoredKernels> MemoryState::Kernels(TuningId tuning,
+                                                  const planner::Plan& plan) const {
+  for (const auto& [id, kernels] : kernels_) {
+    if (kernels.tuning == tuning && kernels.record.plan == plan) return kernels;
+  }
+  return std::nullopt;
+}
+
 std::optional<SessionRow> MemoryState::Session(planner::SessionId id) const {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return std::nullopt;

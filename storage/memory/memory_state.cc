@@ -149,6 +149,15 @@ absl::Status MemoryState::PutDriftTimer(TuningId tuning, const planner::DriftTim
   return absl::OkStatus();
 }
 
+absl::Status MemoryState::PutKernels(TuningId tuning, const PlanKernels& kernels, WallNs now_ns) {
+  if (absl::Status status = CheckTuning(tuning); !status.ok()) return status;
+  const int64_t id = IdWhere(kernels_, [&](const StoredKernels& stored) {
+    return stored.tuning == tuning && stored.record.plan == kernels.plan;
+  });
+  kernels_[id] = StoredKernels{id, tuning, kernels, now_ns};
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> MemoryState::PutEvent(const EventRow& event) {
   if (event.tuning != 0 && !tunings_.contains(event.tuning)) return ParentNotStored();
   EventRow& row = events_[++last_event_];
@@ -253,16 +262,21 @@ absl::StatusOr<Store::Memory> MemoryState::LoadMemory(TuningId tuning) const {
   memory.checks += memory.races - rows;
   const auto surrogate = surrogates_.find(tuning);
   if (surrogate != surrogates_.end()) memory.surrogate = surrogate->second;
+  for (const auto& [id, kernels] : kernels_) {
+    if (kernels.tuning == tuning) memory.with_kernels.push_back(kernels.record.plan);
+  }
   memory.searches = EarlierSearches(key->second);
   return memory;
 }
 
-uint64_t MemoryState::Prune(uint64_t events_kept, uint64_t pair_sets_kept, uint32_t batch) {
+uint64_t MemoryState::Prune(uint64_t events_kept, uint64_t kernels_kept, uint64_t pair_sets_kept,
+                            uint32_t batch) {
   uint64_t removed = 0;
-  while (events_.size() > events_kept && removed < batch) {
-    events_.erase(events_.begin());
-    ++removed;
-  }
+  const auto remove_oldest = [&removed, batch](auto& rows, uint64_t kept) {
+    for (; rows.size() > kept && removed < batch; ++removed) rows.erase(rows.begin());
+  };
+  remove_oldest(events_, events_kept);
+  remove_oldest(kernels_, kernels_kept);
   std::vector<int64_t> removable;
   for (const auto& [id, pairs] : pairs_) {
     const StoredRace& race = races_.at(id);

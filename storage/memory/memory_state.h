@@ -31,6 +31,7 @@ class MemoryState {
   absl::Status PutOutcome(TuningId tuning, const planner::KeepOutcome& outcome, WallNs now_ns);
   absl::Status PutSurrogate(TuningId tuning, const std::vector<uint8_t>& state);
   absl::Status PutDriftTimer(TuningId tuning, const planner::DriftTimer& timer);
+  absl::Status PutKernels(TuningId tuning, const PlanKernels& kernels, WallNs now_ns);
   absl::StatusOr<int64_t> PutEvent(const EventRow& event);
   absl::StatusOr<uint64_t> PutSettlement(TuningId tuning, const planner::SettlementRecord& record,
                                          WallNs now_ns);
@@ -38,8 +39,9 @@ class MemoryState {
   // NOT_FOUND unless the tuning is stored; for rows that only refer to it.
   absl::Status CheckTuning(TuningId tuning) const;
   absl::StatusOr<Store::Memory> LoadMemory(TuningId tuning) const;
-  // The oldest events above the cap, then raw pairs above theirs.
-  uint64_t Prune(uint64_t events_kept, uint64_t pair_sets_kept, uint32_t batch);
+  // The oldest events above the cap, then kernels of plans and raw pairs above theirs.
+  uint64_t Prune(uint64_t events_kept, uint64_t kernels_kept, uint64_t pair_sets_kept,
+                 uint32_t batch);
 
   absl::StatusOr<std::vector<Reader::Workload>> Workloads(const Page& page) const;
   absl::StatusOr<std::vector<Reader::Graph>> Graphs(const Page& page) const;
@@ -54,6 +56,7 @@ class MemoryState {
   absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) const;
   absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) const;
   std::optional<planner::DriftTimer> Drift(int64_t settlement) const;
+  std::optional<StoredKernels> Kernels(TuningId tuning, const planner::Plan& plan) const;
   std::optional<SessionRow> Session(planner::SessionId id) const;
   absl::StatusOr<Reader::SessionStory> Story(planner::SessionId id) const;
 
@@ -79,6 +82,7 @@ class MemoryState {
   std::map<int64_t, StoredSettlement> settlements_;
   std::map<uint64_t, planner::DriftTimer> drift_timers_;
   std::map<TuningId, std::vector<uint8_t>> surrogates_;
+  std::map<int64_t, StoredKernels> kernels_;
   std::map<int64_t, EventRow> events_;
   int64_t last_event_ = 0;
   planner::SessionId next_session_ = 1;

@@ -56,6 +56,10 @@ class MemoryStore::PublishedReader : public Reader {
   absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) override {
     return Read(&MemoryState::Drift, settlement);
   }
+  absl::StatusOr<std::optional<StoredKernels>> Kernels(TuningId tuning,
+                                                       const planner::Plan& plan) override {
+    return Read(&MemoryState::Kernels, tuning, plan);
+  }
   absl::StatusOr<std::optional<SessionRow>> Session(planner::SessionId id) override {
     return Read(&MemoryState::Session, id);
   }
@@ -207,6 +211,12 @@ absl::Status MemoryStore::PutDriftTimer(TuningId tuning, const planner::DriftTim
   return Edit([tuning, timer](MemoryState& state) { return state.PutDriftTimer(tuning, timer); });
 }
 
+absl::Status MemoryStore::PutKernels(TuningId tuning, const PlanKernels& kernels) {
+  return Edit([tuning, kernels, now = options_.clock()](MemoryState& state) {
+    return state.PutKernels(tuning, kernels, now);
+  });
+}
+
 absl::StatusOr<int64_t> MemoryStore::PutEvent(const EventRow& event) {
   return EditFor<int64_t>([event](MemoryState& state) { return state.PutEvent(event); });
 }
@@ -236,7 +246,8 @@ absl::Status MemoryStore::Checkpoint() { return absl::OkStatus(); }
 absl::StatusOr<uint64_t> MemoryStore::Prune() {
   if (in_transaction_) return absl::FailedPreconditionError("a transaction is open");
   return EditFor<uint64_t>([this](MemoryState& state) {
-    return state.Prune(options_.events_kept, options_.pair_sets_kept, options_.prune_batch);
+    return state.Prune(options_.events_kept, options_.kernels_kept, options_.pair_sets_kept,
+                       options_.prune_batch);
   });
 }
 

@@ -17,6 +17,7 @@ namespace blazed::storage {
 struct MemoryOptions {
   std::function<WallNs()> clock;  // wall time of rows; empty: the system's
   uint64_t events_kept = 20'000;
+  uint64_t kernels_kept = 200;
   uint64_t pair_sets_kept = 2'000;
   uint32_t prune_batch = 500;
 };
@@ -47,6 +48,7 @@ class MemoryStore : public Store {
   absl::Status PutOutcome(TuningId tuning, const planner::KeepOutcome& outcome) override;
   absl::Status PutSurrogate(TuningId tuning, const std::vector<uint8_t>& state) override;
   absl::Status PutDriftTimer(TuningId tuning, const planner::DriftTimer& timer) override;
+  absl::Status PutKernels(TuningId tuning, const PlanKernels& kernels) override;
   absl::StatusOr<int64_t> PutEvent(const EventRow& event) override;
   absl::StatusOr<uint64_t> PutSettlement(TuningId tuning,
                                          const planner::SettlementRecord& record) override;

@@ -224,6 +224,13 @@ absl::StatusOr<std::optional<planner::DriftTimer>> FindDriftTimer(Connection& co
                                                 {settlement}, damaged, &DecodeDriftTimer));
 }
 
+absl::StatusOr<std::optional<StoredKernels>> FindKernels(Connection& connection, TuningId tuning,
+                                                         const planner::Plan& plan,
+                                                         DamageCount& damaged) {
+  return FirstOf(FindItems<StoredKernels>(connection, kKernelsTable, "WHERE tuning=? AND plan=?",
+                                          {tuning, PlanToText(plan)}, damaged, &DecodeKernels));
+}
+
 absl::StatusOr<std::optional<SessionRow>> FindSession(Connection& connection, planner::SessionId id,
                                                       DamageCount& damaged) {
   return FirstOf(FindItems<SessionRow>(connection, kSessionTable, "WHERE id=?",

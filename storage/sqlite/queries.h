@@ -57,6 +57,10 @@ absl::StatusOr<std::optional<planner::DriftTimer>> FindDriftTimer(Connection& co
                                                                   int64_t settlement,
                                                                   DamageCount& damaged);
 
+absl::StatusOr<std::optional<StoredKernels>> FindKernels(Connection& connection, TuningId tuning,
+                                                         const planner::Plan& plan,
+                                                         DamageCount& damaged);
+
 absl::StatusOr<std::optional<SessionRow>> FindSession(Connection& connection, planner::SessionId id,
                                                       DamageCount& damaged);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/kernel_codec.h"
+
 namespace blazed::storage {
 namespace {
 
@@ -381,6 +383,33 @@ bool DecodeOutcome(int64_t session, const Row& row, StoredOutcome& outcome) {
   TakePairsByUse(in, outcome.record.cost);
   TakeBudget(in, outcome.record.cost);
   return in.ok();
+}
+
+Row EncodeKernels(TuningId tuning, const PlanKernels& record, WallNs seen_ns) {
+  RowWriter out;
+  out.Int(tuning).Plan(record.plan).Count(record.session).Int(seen_ns).Int(kKernelFormat);
+  out.Bytes(PackKernels(record.before)).Bytes(PackKernels(record.after));
+  return out.Take();
+}
+
+bool DecodeKernels(int64_t id, const Row& row, StoredKernels& kernels) {
+  RowReader in(row);
+  kernels.id = id;
+  kernels.tuning = in.Int();
+  in.Plan(kernels.record.plan);
+  in.Count(kernels.record.session);
+  kernels.seen_ns = in.Int();
+  const int64_t format = in.Int();
+  std::string before, after;
+  in.Bytes(before);
+  in.Bytes(after);
+  if (!in.ok()) return false;
+  absl::StatusOr<StepKernels> under_default = UnpackKernels(format, before);
+  absl::StatusOr<StepKernels> under_plan = UnpackKernels(format, after);
+  if (!under_default.ok() || !under_plan.ok()) return false;
+  kernels.record.before = *std::move(under_default);
+  kernels.record.after = *std::move(under_plan);
+  return true;
 }
 
 Row EncodeEvent(const EventRow& event) {

@@ -2,6 +2,7 @@
 // Decode answers false for a row whose values have another type or lie outside their range.
 #pragma once
 
+#include "storage/kernels.h"
 #include "storage/pair_codec.h"
 #include "storage/records.h"
 #include "storage/sqlite/value.h"
@@ -49,6 +50,9 @@ bool DecodeDriftTimer(int64_t settlement, const Row& row, planner::DriftTimer& t
 
 Row EncodeOutcome(TuningId tuning, const planner::KeepOutcome& outcome, WallNs at_ns);
 bool DecodeOutcome(int64_t session, const Row& row, StoredOutcome& outcome);
+
+Row EncodeKernels(TuningId tuning, const PlanKernels& record, WallNs seen_ns);
+bool DecodeKernels(int64_t id, const Row& row, StoredKernels& kernels);
 
 Row EncodeEvent(const EventRow& event);
 bool DecodeEvent(int64_t id, const Row& row, EventRow& event);

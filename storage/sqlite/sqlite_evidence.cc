@@ -86,6 +86,15 @@ absl::Status SqliteStore::PutDriftTimer(TuningId tuning, const planner::DriftTim
   });
 }
 
+absl::Status SqliteStore::PutKernels(TuningId tuning, const PlanKernels& kernels) {
+  return Write([&]() -> absl::Status {
+    absl::StatusOr<int64_t> id = IdWhere(*connection_, kKernelsTable, "tuning=? AND plan=?",
+                                         {tuning, PlanToText(kernels.plan)});
+    if (!id.ok()) return id.status();
+    return WriteRow(*connection_, kKernelsTable, *id, EncodeKernels(tuning, kernels, Now()));
+  });
+}
+
 absl::StatusOr<int64_t> SqliteStore::PutEvent(const EventRow& event) {
   int64_t id = 0;
   const absl::Status status = Write([&]() -> absl::Status {
@@ -177,6 +186,33 @@ absl::StatusOr<std::vector<planner::EarlierSearch>> EarlierSearches(Connection& 
   return searches;
 }
 
+absl::Status LoadSurrogate(Connection& connection, TuningId tuning, DamageCount& damaged,
+                           std::vector<uint8_t>& into) {
+  absl::StatusOr<std::vector<KeyedRow>> rows =
+      ReadRows(connection, kSurrogateTable, "WHERE tuning=?", {tuning}, damaged);
+  if (!rows.ok() || rows->empty()) return rows.status();
+  std::string state;
+  RowReader(rows->front().row).Bytes(state);
+  into.assign(state.begin(), state.end());
+  return absl::OkStatus();
+}
+
+// Their rows are not read: what a damaged one names is told again when its plan is settled anew.
+absl::StatusOr<std::vector<planner::Plan>> PlansWithKernels(Connection& connection,
+                                                            TuningId tuning) {
+  absl::StatusOr<std::vector<Row>> rows =
+      connection.Query("SELECT plan FROM plan_kernels WHERE tuning=?", {tuning});
+  if (!rows.ok()) return rows.status();
+  std::vector<planner::Plan> plans;
+  for (const Row& row : *rows) {
+    RowReader in(row);
+    planner::Plan plan;
+    in.Plan(plan);
+    if (in.ok()) plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
 }  // namespace
 
 absl::StatusOr<Store::Memory> SqliteStore::LoadMemory(TuningId tuning) {
@@ -222,14 +258,11 @@ absl::StatusOr<Store::Memory> SqliteStore::LoadMemory(TuningId tuning) {
   if (!checks.ok()) return checks.status();
   memory.races = static_cast<uint64_t>(*races);
   memory.checks = static_cast<uint64_t>(*checks);
-  absl::StatusOr<std::vector<KeyedRow>> surrogate =
-      ReadRows(*connection_, kSurrogateTable, "WHERE tuning=?", {tuning}, damaged);
-  if (!surrogate.ok()) return surrogate.status();
-  if (!surrogate->empty()) {
-    std::string state;
-    RowReader(surrogate->front().row).Bytes(state);
-    memory.surrogate.assign(state.begin(), state.end());
-  }
+  absl::Status surrogate = LoadSurrogate(*connection_, tuning, damaged, memory.surrogate);
+  if (!surrogate.ok()) return surrogate;
+  absl::StatusOr<std::vector<planner::Plan>> with_kernels = PlansWithKernels(*connection_, tuning);
+  if (!with_kernels.ok()) return with_kernels.status();
+  memory.with_kernels = *std::move(with_kernels);
   absl::StatusOr<std::vector<planner::EarlierSearch>> searches =
       EarlierSearches(*connection_, **key, damaged);
   if (!searches.ok()) return searches.status();
@@ -312,6 +345,7 @@ absl::StatusOr<uint64_t> SqliteStore::Prune() {
     absl::Status done = add(RemoveOldest(kEventTable, events));
     if (done.ok()) done = add(RemoveOldest(kProbeTable, options_.probes_kept));
     if (done.ok()) done = add(RemoveOldest(kVariantTable, options_.variants_kept));
+    if (done.ok()) done = add(RemoveOldest(kKernelsTable, options_.kernels_kept));
     if (done.ok()) done = add(RemovePairs());
     return done;
   });

@@ -391,6 +391,15 @@ absl::StatusOr<std::optional<planner::DriftTimer>> SqliteReader::Drift(int64_t s
   return timer;
 }
 
+absl::StatusOr<std::optional<StoredKernels>> SqliteReader::Kernels(TuningId tuning,
+                                                                   const planner::Plan& plan) {
+  std::optional<StoredKernels> kernels;
+  const absl::Status status =
+      Read([&](Connection& db) { return Take(FindKernels(db, tuning, plan, *damaged_), kernels); });
+  if (!status.ok()) return status;
+  return kernels;
+}
+
 absl::StatusOr<std::optional<SessionRow>> SqliteReader::Session(planner::SessionId id) {
   std::optional<SessionRow> session;
   const absl::Status status =

@@ -42,6 +42,8 @@ class SqliteReader : public Reader {
   absl::StatusOr<WorkloadRow> WorkloadByPrefix(const std::string& hex_prefix) override;
   absl::StatusOr<EnvironmentRow> Environment(const Digest& fingerprint) override;
   absl::StatusOr<std::optional<planner::DriftTimer>> Drift(int64_t settlement) override;
+  absl::StatusOr<std::optional<StoredKernels>> Kernels(TuningId tuning,
+                                                       const planner::Plan& plan) override;
   absl::StatusOr<std::optional<SessionRow>> Session(planner::SessionId id) override;
   absl::StatusOr<SessionStory> Story(planner::SessionId id) override;
   absl::StatusOr<uint64_t> SizeBytes() override;

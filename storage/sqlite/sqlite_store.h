@@ -32,6 +32,7 @@ struct SqliteOptions {
   uint64_t events_kept_crowded = 10'000;  // the same above three quarters of max_bytes
   uint64_t probes_kept = 100'000;
   uint64_t variants_kept = 100'000;
+  uint64_t kernels_kept = 2'000;     // plans whose kernels are kept
   uint64_t pair_sets_kept = 20'000;  // raw pairs of races; settled tunings' races do not count
   uint32_t prune_batch = 500;        // rows a call of Prune removes at most
   size_t backups_kept = 5;
@@ -73,6 +74,7 @@ class SqliteStore : public Store {
   absl::Status PutOutcome(TuningId tuning, const planner::KeepOutcome& outcome) override;
   absl::Status PutSurrogate(TuningId tuning, const std::vector<uint8_t>& state) override;
   absl::Status PutDriftTimer(TuningId tuning, const planner::DriftTimer& timer) override;
+  absl::Status PutKernels(TuningId tuning, const PlanKernels& kernels) override;
   absl::StatusOr<int64_t> PutEvent(const EventRow& event) override;
   absl::StatusOr<uint64_t> PutSettlement(TuningId tuning,
                                          const planner::SettlementRecord& record) override;

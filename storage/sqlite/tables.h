@@ -77,6 +77,8 @@ inline constexpr Table kOutcomeTable{
     "search_pairs,replication_pairs,reason,at_ns,noise_pairs,late_pairs,budget_spent_ns,"
     "budget_allowed_ns",
     {2, 2}};
+inline constexpr Table kKernelsTable{"plan_kernels", "id",
+                                     "tuning,plan,session,seen_ns,format,under_default,under_plan"};
 inline constexpr Table kEventTable{"event", "id", "tuning,session,wall_ns,kind,payload"};
 
 // A row and its key. `covered` holds the values of child tables that the checksum covers as well.

@@ -52,6 +52,14 @@ std::string Plans(const v1::ExplainReply& answer, const Screen& screen) {
                       RenderPlans(list, screen, WorkloadColumn::kLeftOut), "\n");
 }
 
+std::string Kernels(const v1::ExplainReply& answer, const Screen& screen) {
+  if (!answer.has_kernels() || answer.kernels().kernels().empty()) return "";
+  return absl::StrCat(
+      screen.Paint("kernels before (default plan) and after (this plan), of one step each",
+                   Ink::kTitle),
+      "\n", RenderKernels(answer.kernels(), screen), "\n");
+}
+
 std::string Races(const v1::ExplainReply& answer, const Screen& screen) {
   if (answer.races().empty()) return "";
   v1::ListRacesReply list;
@@ -78,7 +86,8 @@ std::string RenderExplain(const v1::ExplainReply& answer, const Screen& screen, 
     absl::StrAppend(&text, "- ", Clean(sentence), "\n");
   }
   if (!answer.sentences().empty()) text += "\n";
-  absl::StrAppend(&text, Conditions(answer, screen), Plans(answer, screen), Races(answer, screen));
+  absl::StrAppend(&text, Kernels(answer, screen), Conditions(answer, screen), Plans(answer, screen),
+                  Races(answer, screen));
   while (text.size() > 1 && text[text.size() - 2] == '\n') text.pop_back();
   return text;
 }

@@ -19,6 +19,9 @@ std::string RenderPlans(const v1::ListPlansReply& plans, const Screen& screen,
 std::string RenderRaces(const v1::ListRacesReply& races, const Screen& screen);
 std::string RenderSettlements(const v1::ListSettlementsReply& settlements, const Screen& screen,
                               absl::Time now);
+// Kernels of a step under the default plan (before) and under another (after): "-" is one that a
+// side does not run, "?" what is not known of it.
+std::string RenderKernels(const v1::KernelComparison& kernels, const Screen& screen);
 std::string RenderExplain(const v1::ExplainReply& answer, const Screen& screen, absl::Time now);
 // One line; the wall time is shown in `zone`. Empty for what only a replay reads: ticks, leases,
 // builds and probes one by one.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/kernels.h"
 #include "storage/records.h"
 #include "storage/store.h"
 
@@ -169,6 +170,15 @@ inline planner::SettlementRecord Settlement(
   record.session = 1;
   record.carry = true;
   return record;
+}
+
+// One kernel of which everything is known, and one of which nothing is.
+inline PlanKernels Kernels(uint32_t option = 1) {
+  const StepKernels step{{3'400'000, 700'000, 412, 411},
+                         {{"triton_poi_fused_add_0", 12, 310'000, 1 << 20, 1 << 19, 32, 0, 4096},
+                          {"library", {}, {}, {}, {}, {}, {}, {}}}};
+  return {
+      {{1, option}}, 1, step, {{}, {{"triton_poi_fused_add_0", 4, 90'000, {}, {}, 40, {}, {}}}}};
 }
 
 inline planner::KeepOutcome Outcome(planner::SessionId session, uint64_t settlement) {

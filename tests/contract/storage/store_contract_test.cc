@@ -168,6 +168,7 @@ TEST_P(StoreContract, RefusesEvidenceOfAnUnknownTuning) {
   EXPECT_EQ(store().PutPlan(7, samples::Plan()).code(), code);
   EXPECT_EQ(store().PutRace(7, samples::Race()).code(), code);
   EXPECT_EQ(store().PutSettlement(7, samples::Settlement()).status().code(), code);
+  EXPECT_EQ(store().PutKernels(7, samples::Kernels()).code(), code);
   EXPECT_EQ(store().PutEvent(samples::Event(7, "x")).status().code(), code);
   EXPECT_EQ(store().PutSession(samples::Session(1, 7)).code(), code);
   EXPECT_EQ(store().PutProbe(7, {}).code(), code);

@@ -70,6 +70,7 @@ void Fill(Store& store, int64_t clock) {
       plan.reason = absl::StrCat("tried at ", clock, " for ", workload);
       ASSERT_TRUE(store.PutPlan(tuning, plan).ok());
       ASSERT_TRUE(store.PutRace(tuning, samples::Race(option)).ok());
+      ASSERT_TRUE(store.PutKernels(tuning, samples::Kernels(option)).ok());
       ASSERT_TRUE(store.PutEvent(samples::Event(tuning, "race_won")).ok());
     }
     ASSERT_TRUE(store.PutSettlement(tuning, samples::Settlement()).ok());
@@ -132,10 +133,23 @@ class DamageTest : public ::testing::Test {
         EXPECT_EQ(*pairs, samples::Race(race.record.id).pairs);
       }
     }
+    ExpectKernelsServed(*reader);
     ExpectMemoryServed(**store);
     // A store that stopped says so; one that did not takes rows.
     const absl::Status put = samples::PutTuningWithParents(**store, samples::Key(1002, 3)).status();
     EXPECT_TRUE(put.ok() || absl::IsDataLoss(put) || absl::IsFailedPrecondition(put)) << put;
+  }
+
+  static void ExpectKernelsServed(Reader& reader) {
+    for (TuningId tuning = 1; tuning <= 4; ++tuning) {
+      for (uint32_t option = 1; option <= 5; ++option) {
+        const PlanKernels written = samples::Kernels(option);
+        const auto kernels = reader.Kernels(tuning, written.plan);
+        if (kernels.ok() && kernels->has_value()) {
+          EXPECT_EQ((*kernels)->record, written);
+        }
+      }
+    }
   }
 
   // The planner's way in: settlements under the right keys only.

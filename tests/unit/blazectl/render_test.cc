@@ -359,6 +359,76 @@ TEST(RenderExplain, SpeaksThenShowsPlansAndRaces) {
             "interval: from -18.0 % to 18.0 % of a step saved; | is no difference\n");
 }
 
+TEST(RenderExplain, ShowsKernelsBeforeAndAfter) {
+  const auto answer = Parse<v1::ExplainReply>(R"pb(
+    workload { name: "attention" fingerprint: "3f2a9c0011223344" decisions: 2 }
+    kernels {
+      kernels {
+        name: "triton_poi_fused_add_0"
+        before {
+          launches: 12
+          time_ns: 310000
+          read_bytes: 1048576
+          written_bytes: 524288
+          registers: 32
+          spill_bytes: 0
+          shared_bytes: 4096
+        }
+        after {
+          launches: 12
+          time_ns: 280000
+          read_bytes: 1048576
+          written_bytes: 524288
+          registers: 40
+          spill_bytes: 16
+        }
+      }
+      kernels {
+        name: "gone"
+        before { launches: 1 time_ns: 900 }
+      }
+      kernels {
+        name: "untold"
+        before {}
+        after {}
+      }
+    }
+  )pb");
+  EXPECT_EQ(
+      RenderExplain(answer, {}, kNow),
+      "attention  3f2a9c001122  2 decisions\n"
+      "nothing is settled; the default plan or a provisional champion runs\n"
+      "\n"
+      "kernels before (default plan) and after (this plan), of one step each\n"
+      "kernel                  launches  before   after    change      read  written  "
+      "registers     spilled        shared\n"
+      "triton_poi_fused_add_0        12  310 us  280 us  -30.0 us  1.00 MiB  512 KiB    "
+      "32 > 40  0 B > 16 B  4.00 KiB > ?\n"
+      "gone                           1  900 ns       -   -900 ns         ?        ?          "
+      "?           ?             ?\n"
+      "untold                         ?       ?       ?         ?         ?        ?          "
+      "?           ?             ?\n");
+}
+
+TEST(RenderExplain, LeavesOutWhatNoKernelSays) {
+  const auto kernels = Parse<v1::KernelComparison>(R"pb(
+    kernels {
+      name: "aten::mm"
+      before { launches: 3 time_ns: 900 }
+      after { launches: 2 }
+    }
+  )pb");
+  EXPECT_EQ(RenderKernels(kernels, {}),
+            "kernel    launches  before\n"
+            "aten::mm     3 > 2  900 ns\n");
+}
+
+TEST(RenderExplain, LeavesKernelsBeyondTheFirstToJson) {
+  v1::ExplainReply answer;
+  for (int i = 0; i < 27; ++i) answer.mutable_kernels()->add_kernels()->set_name("kernel");
+  EXPECT_NE(RenderExplain(answer, {}, kNow).find("and 2 more, with --json"), std::string::npos);
+}
+
 TEST(RenderExplain, SaysThatNoWinnerIsAnAnswer) {
   auto answer = Parse<v1::ExplainReply>(R"pb(
     workload { fingerprint: "77aa" name: "chain" decisions: 1 }

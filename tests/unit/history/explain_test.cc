@@ -16,7 +16,7 @@ using ::testing::Not;
 
 Evidence EvidenceOf(const storage::Reader::SessionStory& story) {
   return {story.workload.spec, story.key, story.settlement, std::nullopt, story.plans,
-          story.races,         ""};
+          story.races,         "",        std::nullopt};
 }
 
 TEST(Explain, SaysWhatWonByHowMuchAndWhatItCost) {
@@ -52,6 +52,24 @@ TEST(Explain, SaysWhatLongDwellsShowed) {
   EXPECT_THAT(Explain(evidence, nullptr), Contains(dwell.record.reason));
   EXPECT_THAT(Explain(evidence, &evidence.plans[0]),
               Contains(HasSubstr("in its last race, a verification race")));
+}
+
+TEST(Explain, SaysNextWhereAStepsTimeWent) {
+  Evidence evidence = EvidenceOf(Settled());
+  evidence.kernels = storage::StoredKernels{};
+  storage::PlanKernels& kernels = evidence.kernels->record;
+  kernels.plan = evidence.settlement->record.plan;
+  kernels.before.totals = {2'500'000, 700'000, 412, 412};
+  kernels.after.totals = {2'100'000, 1'800'000, 412, 1};
+  const char sentence[] =
+      "in a step of the default plan kernels run for 700 µs of 2 ms (35.0 %), 412 kernels by 412 "
+      "launches; in one of this plan kernels run for 1.8 ms of 1.9 ms (94.7 %), 412 kernels by 1 "
+      "launch";
+  EXPECT_EQ(Explain(evidence, nullptr).at(1), sentence);
+  kernels.plan = evidence.plans[2].record.plan;
+  EXPECT_THAT(Explain(evidence, &evidence.plans[2]).back(),
+              HasSubstr("kernels run for 700 µs of 2.5 ms (28.0 %) under a profiler"))
+      << "of a plan that was not settled no race without a profiler is at hand";
 }
 
 TEST(Explain, SaysWhyNotThatOne) {

@@ -253,6 +253,76 @@ TEST(Convert, AComparisonHasNoNanAndNoNegativeNumber) {
   EXPECT_EQ(CodeOf(message), absl::StatusCode::kOk) << "broken numbers differ without bound";
 }
 
+v1::ShimMessage ValidKernels() {
+  v1::ShimMessage message;
+  v1::KernelsSeen* seen = message.mutable_kernels_seen();
+  seen->set_variant(7);
+  v1::KernelUse* kernel = seen->mutable_after()->add_kernels();
+  kernel->set_name("triton_poi_fused_add_0");
+  kernel->set_launches(12);
+  kernel->set_registers(0);
+  seen->mutable_after()->mutable_totals()->set_busy_ns(5);
+  return message;
+}
+
+TEST(Convert, KeepsWhatIsKnownOfAKernelAndWhatIsNot) {
+  const auto seen = Converted<session::KernelsSeen>(ValidKernels());
+  EXPECT_EQ(seen.variant, 7u);
+  EXPECT_EQ(seen.before, storage::StepKernels());
+  ASSERT_EQ(seen.after.kernels.size(), 1u);
+  EXPECT_EQ(seen.after.kernels[0].launches, 12u);
+  EXPECT_EQ(seen.after.kernels[0].registers, 0u);
+  EXPECT_EQ(seen.after.kernels[0].time_ns, std::nullopt);
+  EXPECT_EQ(seen.after.totals.busy_ns, 5u);
+  EXPECT_EQ(seen.after.totals.step_ns, std::nullopt);
+}
+
+TEST(Convert, BoundsWhatKernelsSay) {
+  const auto broken = [](const std::function<void(v1::StepKernels*)>& edit) {
+    v1::ShimMessage message = ValidKernels();
+    edit(message.mutable_kernels_seen()->mutable_before());
+    edit(message.mutable_kernels_seen()->mutable_after());
+    return CodeOf(message);
+  };
+  const auto kernel = [&broken](const std::function<void(v1::KernelUse*)>& edit) {
+    return broken([&edit](v1::StepKernels* step) {
+      step->add_kernels()->set_name("another");
+      edit(step->mutable_kernels(step->kernels_size() - 1));
+    });
+  };
+  EXPECT_EQ(kernel([](v1::KernelUse*) {}), absl::StatusCode::kOk);
+  EXPECT_EQ(kernel([](auto* use) { use->clear_name(); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_name(std::string(257, 'k')); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_name("\x1b[2J"); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_launches(uint64_t{1} << 32); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_time_ns(3'600'000'000'001); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_read_bytes((uint64_t{1} << 50) + 1); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_written_bytes(UINT64_MAX); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_registers(UINT32_MAX); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_spill_bytes(UINT32_MAX); }), kInvalid);
+  EXPECT_EQ(kernel([](auto* use) { use->set_shared_bytes(UINT32_MAX); }), kInvalid);
+  EXPECT_EQ(broken([](auto* step) { step->mutable_totals()->set_step_ns(UINT64_MAX); }), kInvalid);
+  EXPECT_EQ(broken([](auto* step) { step->mutable_totals()->set_busy_ns(UINT64_MAX); }), kInvalid);
+  EXPECT_EQ(broken([](auto* step) { step->mutable_totals()->set_host_launches(UINT64_MAX); }),
+            kInvalid);
+  EXPECT_EQ(broken([](auto* step) {
+              for (int i = 0; i < 2; ++i) step->add_kernels()->set_name("twice");
+            }),
+            kInvalid);
+  const auto many = [&broken](int kernels) {
+    return broken([kernels](v1::StepKernels* step) {
+      while (step->kernels_size() < kernels) {
+        step->add_kernels()->set_name(absl::StrCat("k", step->kernels_size()));
+      }
+    });
+  };
+  EXPECT_EQ(many(512), absl::StatusCode::kOk);
+  EXPECT_EQ(many(513), kInvalid);
+  v1::ShimMessage of_default = ValidKernels();
+  of_default.mutable_kernels_seen()->set_variant(0);
+  EXPECT_EQ(CodeOf(of_default), kInvalid) << "the default is what others are compared with";
+}
+
 TEST(Convert, AnUnknownEquivalenceProvesNothing) {
   v1::ShimMessage message;
   message.mutable_probe_done()->mutable_summary()->set_equivalence(

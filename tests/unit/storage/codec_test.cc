@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/digest_text.h"
+#include "storage/kernel_codec.h"
 #include "storage/pair_codec.h"
 #include "storage/plan_text.h"
 #include "storage/sqlite/row_codec.h"
@@ -52,6 +53,31 @@ TEST(DigestText, ARangeHoldsExactlyThePrefix) {
   }
   EXPECT_FALSE(DigestsByPrefix("0")->Contains(digest));
   EXPECT_FALSE(DigestsByPrefix(std::string(33, 'a')).ok());
+}
+
+TEST(KernelCodec, ReadsBackWhatIsKnownAndWhatIsNot) {
+  const PlanKernels kernels = samples::Kernels();
+  for (const StepKernels& step : {kernels.before, kernels.after, StepKernels()}) {
+    const auto read = UnpackKernels(kKernelFormat, PackKernels(step));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read, step);
+  }
+}
+
+TEST(KernelCodec, RefusesBytesThatDoNotParseToTheEnd) {
+  const std::string packed = PackKernels(samples::Kernels().before);
+  EXPECT_EQ(UnpackKernels(kKernelFormat + 1, packed).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(UnpackKernels(kKernelFormat, packed + "x").ok());
+  for (size_t size = 0; size < packed.size(); ++size) {
+    EXPECT_FALSE(UnpackKernels(kKernelFormat, packed.substr(0, size)).ok()) << size;
+  }
+}
+
+TEST(KernelCodec, RefusesNumbersThatNoFieldHolds) {
+  const std::string too_many_flags = "\x10";  // a fifth total
+  const std::string wide = std::string("\x00\x01\x01k\x10", 5) + "\xff\xff\xff\xff\xff\x01";
+  EXPECT_FALSE(UnpackKernels(kKernelFormat, too_many_flags + std::string(6, '\0')).ok());
+  EXPECT_FALSE(UnpackKernels(kKernelFormat, wide).ok()) << "registers have 32 bits";
 }
 
 TEST(PairCodec, IsExactForEveryDouble) {

@@ -283,6 +283,7 @@ TEST_P(EarlierSchema, RowsFromBeforeAStepKeepTheirChecksums) {
     const absl::Status dropped = Raw()->Execute(absl::StrCat("ALTER TABLE ", column));
     ASSERT_TRUE(dropped.ok()) << dropped;
   }
+  ASSERT_TRUE(Raw()->Execute("DROP TABLE plan_kernels").ok());
   const int version = GetParam().version;
   ASSERT_TRUE(Raw()
                   ->Execute(absl::StrCat("UPDATE meta SET value=", version,
