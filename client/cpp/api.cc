@@ -180,6 +180,12 @@ void blz_pass_steps(blz_session* session, uint32_t steps) {
   if (session != nullptr) session->steps += steps;
 }
 
+blz_result blz_give_kernels(blz_session* session, uint64_t handle, const blz_step_kernels* before,
+                            const blz_step_kernels* after) {
+  if (session == nullptr || session->IsOff() || session->inside) return BLZ_OFF;
+  return session->engine->GiveKernels(handle, before, after);
+}
+
 blz_result blz_probe_tensor(blz_probe_sink* sink, const blz_tensor* tensor) {
   if (sink == nullptr || tensor == nullptr) return BLZ_INVALID;
   return sink->Take(*tensor);

@@ -47,6 +47,8 @@ bool Engine::Do(Directive& directive) {
     DoAdopt(*adopt);
   } else if (const auto* drop = std::get_if<Drop>(&directive.body)) {
     DropVariant(drop->variant);
+  } else if (const auto* want = std::get_if<WantKernels>(&directive.body)) {
+    DoWantKernels(*want);
   }
   return true;
 }
@@ -148,6 +150,7 @@ void Engine::DoAdopt(const Adopt& adopt) {
   stand_reason_ = 0;
   settled_ = adopt.settled;
   adopted_ = adopt;
+  kernels_wanted_ = 0;  // the daemon asks again where it still wants to know
   Send(OutgoingKind::kAnswer, Encode(Adopted{adopt.adopt_id, adopt.variant, step_}));
   Say(BLZ_LOG_INFO, ModeReason());
 }
@@ -158,6 +161,7 @@ void Engine::SetChampion(uint32_t id) {
   champion_ = variant == nullptr ? 0 : id;
   champion_handle_ = variant == nullptr ? 0 : variant->handle;
   champion_plan_ = variant == nullptr ? Plan{} : variant->plan;
+  kernels_wanted_ = 0;
   timer_.Spoil();
   DropOrphan();
 }

@@ -117,6 +117,7 @@ void Engine::OnFreshSession() {
   probe_items_.clear();
   settled_ = false;
   adopted_ = {};
+  kernels_wanted_ = 0;
   stand_reason_ = 0;
   for (Variant& variant : variants_.TakeAll()) {
     if (variant.id == champion_) {

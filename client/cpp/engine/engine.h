@@ -44,6 +44,10 @@ class Engine {
   blz_result DescribeGraph(const blz_graph* graph);
   blz_result DescribeWorkload(const blz_workload* workload);
 
+  // The host's answer to want_kernels.
+  blz_result GiveKernels(uint64_t handle, const blz_step_kernels* before,
+                         const blz_step_kernels* after);
+
   // Takes what the link has; part of every slow step.
   void Poll();
 
@@ -94,6 +98,9 @@ class Engine {
   std::optional<Refusal> WhyNoLease(const RunPairs& pairs);
   void DoAdopt(const Adopt& adopt);
   std::optional<Refusal> WhyNoAdoption(const Adopt& adopt);
+
+  // ---- kernels.cc ----
+  void DoWantKernels(const WantKernels& want);
 
   // ---- building.cc ----
   bool CheckBuild(const Build& build);  // false: refused
@@ -176,7 +183,8 @@ class Engine {
   Plan champion_plan_;
   bool settled_ = false;
   Adopt adopted_;
-  uint32_t stand_reason_ = 0;  // of reason.proto; 0: not standing
+  uint32_t kernels_wanted_ = 0;  // the plan in use, whose kernels the host was asked for; 0: none
+  uint32_t stand_reason_ = 0;    // of reason.proto; 0: not standing
 
   std::deque<Directive> queue_;
   uint64_t stand_order_ = 0;  // leases and adoptions that arrived before it are void

@@ -81,6 +81,7 @@ void Engine::FillStatus(blz_status_info& info) const {
   info.probe_ns = probe_ns_;
   info.drain_ns = drain_ns_;
   info.units = units_;
+  info.in_unit = lease_.has_value() ? 1 : 0;
 }
 
 }  // namespace blazed::shim

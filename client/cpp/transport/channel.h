@@ -12,6 +12,7 @@ enum class OutgoingKind {
   kAnswer,       // to a directive; kept and sent again after a resumed stream
   kDescription,  // graph or workload; sent on every stream
   kWindow,       // a service window; the first to go where a queue is full
+  kKernels,      // of a plan; the next to go, and asked for again where it was lost with a stream
 };
 
 // Host's thread to link.

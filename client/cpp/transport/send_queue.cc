@@ -32,6 +32,7 @@ void SendQueue::Trim() {
                           [kind](const Outgoing& message) { return message.kind == kind; });
     };
     auto victim = oldest(OutgoingKind::kWindow);
+    if (victim == pending_.end()) victim = oldest(OutgoingKind::kKernels);
     if (victim == pending_.end()) victim = oldest(OutgoingKind::kAnswer);
     if (victim == pending_.end()) return;  // descriptions alone: the host's own, and bounded
     pending_bytes_ -= victim->body.size();

@@ -20,7 +20,8 @@ class SendQueue {
   static constexpr size_t kMaxDescriptions = kMaxGraphs + 1;
 
   // Takes a message from the host. Beyond the limits the oldest service window goes, or else the
-  // oldest answer, never a description: without it the daemon knows no workload.
+  // oldest kernels, or the oldest answer, never a description: without it the daemon knows no
+  // workload.
   void Add(Outgoing&& message);
 
   // A stream was welcomed for `generation`. The descriptions go first; of another generation than

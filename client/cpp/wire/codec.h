@@ -29,6 +29,7 @@ std::string Encode(const StepsDone& done);
 std::string Encode(const DirectiveRefused& refused);
 std::string Encode(const ServiceWindow& window);
 std::string Encode(const Adopted& adopted);
+std::string Encode(const KernelsSeen& kernels);
 std::string Encode(const Bye& bye);
 
 // The bytes of the `sequence` field, to be put before an encoded body.

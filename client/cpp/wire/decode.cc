@@ -117,6 +117,8 @@ DaemonBody BodyOf(const blazed_v1_DaemonMessage& message) {
       return Stand{RawEnum(body.stand.reason), TextOf(body.stand.detail)};
     case blazed_v1_DaemonMessage_progress_tag:
       return From(body.progress);
+    case blazed_v1_DaemonMessage_want_kernels_tag:
+      return WantKernels{body.want_kernels.variant};
     case blazed_v1_DaemonMessage_refused_tag:
       return Refused{body.refused.sequence, TextOf(body.refused.detail)};
     default:

@@ -103,6 +103,54 @@ bool EncodeDecisions(pb_ostream_t* stream, const pb_field_t* field, void* const*
   return true;
 }
 
+void CopyTotals(blazed_v1_StepTotals& to, const blz_step_kernels& from) {
+  to.has_step_ns = (from.known & BLZ_TOTAL_STEP) != 0;
+  to.step_ns = from.step_ns;
+  to.has_busy_ns = (from.known & BLZ_TOTAL_BUSY) != 0;
+  to.busy_ns = from.busy_ns;
+  to.has_kernel_launches = (from.known & BLZ_TOTAL_KERNEL_LAUNCHES) != 0;
+  to.kernel_launches = from.kernel_launches;
+  to.has_host_launches = (from.known & BLZ_TOTAL_HOST_LAUNCHES) != 0;
+  to.host_launches = from.host_launches;
+}
+
+void CopyKernel(blazed_v1_KernelUse& to, const KernelUse& from) {
+  const blz_kernel& numbers = from.numbers;
+  const auto knows = [&numbers](uint32_t bit) { return (numbers.known & bit) != 0; };
+  CopyText(to.name, from.name);
+  to.has_launches = knows(BLZ_KERNEL_LAUNCHES);
+  to.launches = numbers.launches;
+  to.has_time_ns = knows(BLZ_KERNEL_TIME);
+  to.time_ns = numbers.time_ns;
+  to.has_read_bytes = to.has_written_bytes = knows(BLZ_KERNEL_BYTES);
+  to.read_bytes = numbers.read_bytes;
+  to.written_bytes = numbers.written_bytes;
+  to.has_registers = knows(BLZ_KERNEL_REGISTERS);
+  to.registers = numbers.registers;
+  to.has_spill_bytes = knows(BLZ_KERNEL_SPILLS);
+  to.spill_bytes = numbers.spill_bytes;
+  to.has_shared_bytes = knows(BLZ_KERNEL_SHARED);
+  to.shared_bytes = numbers.shared_bytes;
+}
+
+bool EncodeKernels(pb_ostream_t* stream, const pb_field_t* field, void* const* arg) {
+  for (const KernelUse& from : *static_cast<const std::vector<KernelUse>*>(*arg)) {
+    blazed_v1_KernelUse kernel = blazed_v1_KernelUse_init_zero;
+    CopyKernel(kernel, from);
+    if (!pb_encode_tag_for_field(stream, field) ||
+        !pb_encode_submessage(stream, blazed_v1_KernelUse_fields, &kernel)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void CopyStep(blazed_v1_StepKernels& to, const StepKernels& from) {
+  to.has_totals = true;
+  CopyTotals(to.totals, from.totals);
+  SetCallback(to.kernels, EncodeKernels, from.kernels);
+}
+
 void CopySummary(blazed_v1_ComparisonSummary& to, const equivalence::Summary& from) {
   // The order of equivalence::Verdict is that of blazed.v1.Equivalence, which starts at one.
   to.equivalence = static_cast<blazed_v1_Equivalence>(static_cast<int>(from.verdict) + 1);
@@ -243,6 +291,16 @@ std::string Encode(const ServiceWindow& window) {
 std::string Encode(const Adopted& adopted) {
   auto message = Make(blazed_v1_ShimMessage_adopted_tag);
   message->body.adopted = {adopted.adopt_id, adopted.variant, adopted.from_step};
+  return Serialize(message);
+}
+
+std::string Encode(const KernelsSeen& kernels) {
+  auto message = Make(blazed_v1_ShimMessage_kernels_seen_tag);
+  auto& body = message->body.kernels_seen;
+  body.variant = kernels.variant;
+  body.has_before = body.has_after = true;
+  CopyStep(body.before, kernels.before);
+  CopyStep(body.after, kernels.after);
   return Serialize(message);
 }
 

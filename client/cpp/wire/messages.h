@@ -48,6 +48,12 @@ inline constexpr uint32_t kMaxPairs = 128;
 inline constexpr uint32_t kMaxUnitSteps = 64;
 inline constexpr uint32_t kMaxProbeBatches = 16;
 inline constexpr uint32_t kMaxVariantId = 1u << 31;
+inline constexpr size_t kMaxKernels = 512;
+inline constexpr size_t kMaxKernelName = 256;
+inline constexpr uint64_t kMaxLaunches = UINT32_MAX;
+inline constexpr uint64_t kMaxKernelNs = 3'600'000'000'000;
+inline constexpr uint64_t kMaxKernelBytes = uint64_t{1} << 50;
+inline constexpr uint32_t kMaxOfAThread = INT32_MAX;
 inline constexpr size_t kMaxMessageBytes = 1 << 20;
 
 // ---- daemon to shim ----
@@ -101,6 +107,10 @@ struct Drop {
   uint32_t variant = 0;
 };
 
+struct WantKernels {
+  uint32_t variant = 0;
+};
+
 struct Stand {
   uint32_t reason = 0;
   std::string detail;
@@ -134,7 +144,7 @@ struct Refused {
 struct UnknownBody {};  // a field of a later version: ignored
 
 using DaemonBody = std::variant<UnknownBody, Welcome, Build, Probe, RunPairs, Adopt, Drop, Stand,
-                                Progress, Refused>;
+                                Progress, WantKernels, Refused>;
 
 // ---- shim to daemon ----
 
@@ -230,6 +240,22 @@ struct Adopted {
   uint64_t adopt_id = 0;
   uint32_t variant = 0;
   uint64_t from_step = 0;
+};
+
+// `name` as it goes out, the numbers as the host gave them.
+struct KernelUse {
+  std::string name;
+  blz_kernel numbers{};
+};
+
+struct StepKernels {
+  blz_step_kernels totals{};
+  std::vector<KernelUse> kernels;
+};
+
+struct KernelsSeen {
+  uint32_t variant = 0;
+  StepKernels before, after;
 };
 
 struct Bye {

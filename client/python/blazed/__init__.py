@@ -14,6 +14,7 @@ from . import sockets as _sockets
 from .describe import Decision, Graph, Workload
 from .enums import Contract, DecisionKind, Dtype, Phase, Regime, Result, Role, Settlement, State, StepFlag
 from .host import BuildFailed, Built, Choice, Host, NoReference, ProbeTensor, digest
+from .kernels import Kernel, StepKernels
 from .library import Unavailable, load
 from .modes import Mode, TuneUntil, tune_until
 from .options import Options
@@ -22,10 +23,10 @@ from .status import Status
 from .tune_run import Tuned, tuned
 from .version import VERSION as _VERSION
 
-__all__ = ["BuildFailed", "Built", "Choice", "Contract", "Decision", "DecisionKind", "Dtype", "Graph", "Host", "Mode",
-           "NoReference", "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session", "Settlement",
-           "State", "Status", "StepFlag", "TuneUntil", "Tuned", "Unavailable", "Workload", "digest", "load", "status",
-           "tune_until", "tuned"]
+__all__ = ["BuildFailed", "Built", "Choice", "Contract", "Decision", "DecisionKind", "Dtype", "Graph", "Host",
+           "Kernel", "Mode", "NoReference", "Options", "Phase", "ProbeTensor", "Regime", "Result", "Role", "Session",
+           "Settlement", "State", "Status", "StepFlag", "StepKernels", "TuneUntil", "Tuned", "Unavailable",
+           "Workload", "digest", "load", "status", "tune_until", "tuned"]
 
 
 def status() -> Status:

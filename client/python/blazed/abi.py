@@ -18,6 +18,7 @@ DeviceClock = CFUNCTYPE(c_uint64, c_void_p)
 StepsInFlight = CFUNCTYPE(c_uint32, c_void_p)
 Reference = CFUNCTYPE(c_int, c_void_p, c_void_p)
 UnitFlags = CFUNCTYPE(c_uint32, c_void_p)
+WantKernels = CFUNCTYPE(None, c_void_p, c_uint64)
 Log = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
@@ -46,7 +47,7 @@ class HostOps(Sized):
     _fields_ = [("struct_size", c_size_t), ("user", c_void_p), ("build", Build), ("drop", Drop), ("probe", Probe),
                 ("signature", Signature), ("drain", Drain), ("device_clock_ns", DeviceClock),
                 ("steps_in_flight", StepsInFlight), ("reference", Reference),
-                ("unit_flags", UnitFlags)]
+                ("unit_flags", UnitFlags), ("want_kernels", WantKernels)]
 
 
 class Quiet(Sized):
@@ -99,7 +100,19 @@ class StatusInfo(Sized):
                 ("forecast_resolvable", c_double), ("forecast_based_on", c_char_p), ("variants", c_uint32),
                 ("variants_built", c_uint32), ("probes", c_uint32), ("rejected", c_uint32), ("refused", c_uint32),
                 ("lost_messages", c_uint32), ("reconnects", c_uint32), ("build_ns", c_uint64), ("probe_ns", c_uint64),
-                ("drain_ns", c_uint64), ("units", c_uint64)]
+                ("drain_ns", c_uint64), ("units", c_uint64), ("in_unit", c_uint32)]
+
+
+class Kernel(Structure):
+    _fields_ = [("name", c_char_p), ("known", c_uint32), ("registers", c_uint32), ("spill_bytes", c_uint32),
+                ("shared_bytes", c_uint32), ("launches", c_uint64), ("time_ns", c_uint64), ("read_bytes", c_uint64),
+                ("written_bytes", c_uint64)]
+
+
+class StepKernels(Sized):
+    _fields_ = [("struct_size", c_size_t), ("known", c_uint32), ("step_ns", c_uint64), ("busy_ns", c_uint64),
+                ("kernel_launches", c_uint64), ("host_launches", c_uint64), ("kernels", POINTER(Kernel)),
+                ("kernel_bytes", c_size_t), ("kernel_count", c_size_t)]
 
 
 # Name in blazed.h -> result, arguments. These may wait or compute for long, so the interpreter's lock is let go.
@@ -115,6 +128,7 @@ SHORT = {
     "blz_version": (c_char_p, []),
     "blz_describe_graph": (c_int, [c_void_p, POINTER(Graph)]),
     "blz_describe_workload": (c_int, [c_void_p, POINTER(Workload)]),
+    "blz_give_kernels": (c_int, [c_void_p, c_uint64, POINTER(StepKernels), POINTER(StepKernels)]),
     "blz_status": (None, [c_void_p, POINTER(StatusInfo)]),
     "blz_reason": (c_char_p, [c_void_p]),
     "blz_quiet_steps": (c_int, [c_void_p, POINTER(Quiet)]),

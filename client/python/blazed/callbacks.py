@@ -77,7 +77,8 @@ class Callbacks:
                 "device_clock_ns": (abi.DeviceClock, self._device_clock_ns, 0),
                 "steps_in_flight": (abi.StepsInFlight, self._steps_in_flight, _NO_ANSWER),
                 "reference": (abi.Reference, self._reference, 1),
-                "unit_flags": (abi.UnitFlags, self._unit_flags, 0)}
+                "unit_flags": (abi.UnitFlags, self._unit_flags, 0),
+                "want_kernels": (abi.WantKernels, self._want_kernels, None)}
         return abi.HostOps(**{name: kind(self._entered(function, otherwise))
                               for name, (kind, function, otherwise) in made.items()
                               if callable(getattr(self._host, name, None))})
@@ -177,6 +178,9 @@ class Callbacks:
 
     def _unit_flags(self, _user: Any) -> int:
         return self._number("unit_flags", self._host.unit_flags, 0, 2**32)
+
+    def _want_kernels(self, _user: Any, handle: int) -> None:
+        self._guarded("want_kernels", self._host.want_kernels, handle)
 
     def _log(self, _user: Any, level: int, sentence: bytes) -> None:
         self._guarded("log", logger.log, 30 if level == LogLevel.WARNING else 20, "%s",

@@ -12,7 +12,7 @@ class Result(enum.IntEnum):
     INVALID = 2     # a limit was broken; Session.reason() says which
     TIMEOUT = 3     # the daemon did not answer in the time given
     TOO_SMALL = 4   # the buffer is too small
-    NOT_FOUND = 5   # the daemon knows no report for this session (yet)
+    NOT_FOUND = 5   # the daemon knows no report for this session (yet), or asks for no kernels of this plan
 
 
 class Contract(enum.IntEnum):
@@ -96,3 +96,21 @@ class Settlement(enum.IntEnum):
     IN_JOB = 1
     REPLICATED = 2
     NO_WINNER = 3
+
+
+class KernelFact(enum.IntFlag):
+    """Which numbers of a kernel are known."""
+    LAUNCHES = 1
+    TIME = 2
+    BYTES = 4  # read and written
+    REGISTERS = 8
+    SPILLS = 16
+    SHARED = 32
+
+
+class TotalFact(enum.IntFlag):
+    """Which totals of a step are known."""
+    STEP = 1
+    BUSY = 2
+    KERNEL_LAUNCHES = 4
+    HOST_LAUNCHES = 8

@@ -100,6 +100,10 @@ class Host(Protocol):
     - unit_flags() -> int: StepFlag bits of what only the host's runtime knows to have happened since the latest call, such
       as an allocator that began anew. Asked at the drained points around the timed steps of a unit; the first answer is
       dropped, the second marks the unit.
+    - want_kernels(handle): what does a step run under this settled plan in use, and what under the default? The host
+      tells at leisure, between steps and once, by Session.give_kernels; or never. To look it may run one step under the
+      default where step_begin named `handle`, and take a profiler to that one and to one of `handle`: where
+      Session.in_unit() is False, and both flagged StepFlag.PROFILER. Asking again is harmless.
     """
 
     def build(self, plan: Tuple[Choice, ...]) -> Built:

@@ -28,6 +28,7 @@ from . import abi, autostart, current, sockets, tune_run
 from .callbacks import Callbacks, Failures
 from .describe import Graph, Workload
 from .enums import Result
+from .kernels import StepKernels
 from .library import Library, Unavailable, load
 from .log import debugging, logger, show_if_debugging
 from .options import Options
@@ -213,6 +214,26 @@ class Session:
         if result == Result.OK:
             self.workload = workload
         return result
+
+    def give_kernels(self, handle: int, before: StepKernels, after: StepKernels) -> Result:
+        """The answer to Host.want_kernels: what a step runs under the default plan, and under `handle`. Between steps;
+        never waits. Result.NOT_FOUND: nobody asks for this plan any more."""
+        if self._pointer is None or self._inside("give_kernels"):
+            return Result.OFF
+        self._check_thread()
+        try:
+            return Result(self._library.give_kernels(self._pointer, handle, before.to_c(), after.to_c()))
+        except Exception as error:
+            self._failures.note("give_kernels", error)
+            return Result.INVALID
+
+    def in_unit(self) -> bool:
+        """Whether what runs is timed, or is about to be. Some microseconds; the session's thread."""
+        if self._pointer is None:
+            return False
+        info = abi.StatusInfo()
+        self._library.status(self._pointer, info)
+        return bool(info.in_unit)
 
     def _describe(self, name: str, what: Any) -> Result:
         if self._pointer is None or self._inside(name):

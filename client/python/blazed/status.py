@@ -14,7 +14,7 @@ from .modes import Mode
 _COPIED = ("candidates", "dropped", "builds", "races", "search_pairs", "replication_pairs", "window_ns", "regret_ns",
            "forecast_window_ns", "forecast_builds", "forecast_regret_ns", "forecast_resolvable", "variants",
            "variants_built", "probes", "rejected", "refused", "lost_messages", "reconnects", "build_ns", "probe_ns",
-           "drain_ns", "units", "settlement_id", "adopt_reason", "stand_reason", "champion_handle")
+           "drain_ns", "units", "in_unit", "settlement_id", "adopt_reason", "stand_reason", "champion_handle")
 
 
 @dataclass(frozen=True)

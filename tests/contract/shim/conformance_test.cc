@@ -175,6 +175,38 @@ TEST_F(Conformance, TheWholeLoopFromBuildToSettlement) {
   });
 }
 
+TEST_F(Conformance, KernelsOfASettledPlanAreAskedForAndArrive) {
+  StartDaemon();
+  Session session = AttachAndDescribe();
+  SendBuild(1, 1);
+  SendProbe(1);
+  SendAdopt(1, true);
+  v1::DaemonMessage want;
+  want.mutable_want_kernels()->set_variant(1);
+  daemon->Send(want);
+  host.StepUntil(session, [&] { return host.wanted_kernels != 0; });
+  blz_kernel kernel{};
+  kernel.name = "kernel";
+  kernel.known = BLZ_KERNEL_TIME | BLZ_KERNEL_SPILLS;
+  kernel.time_ns = 5;
+  blz_step_kernels before{}, after{};
+  before.struct_size = after.struct_size = sizeof(blz_step_kernels);
+  after.kernels = &kernel;
+  after.kernel_bytes = sizeof kernel;
+  after.kernel_count = 1;
+  EXPECT_EQ(session.GiveKernels(host.wanted_kernels, before, after), BLZ_OK);
+  EXPECT_EQ(session.GiveKernels(host.wanted_kernels, before, after), BLZ_NOT_FOUND);
+  const auto seen = StepUntilSent(session, v1::ShimMessage::kKernelsSeen).kernels_seen();
+  EXPECT_EQ(seen.variant(), 1u);
+  EXPECT_EQ(seen.before().kernels_size(), 0);
+  ASSERT_EQ(seen.after().kernels_size(), 1);
+  EXPECT_EQ(seen.after().kernels(0).name(), "kernel");
+  EXPECT_EQ(seen.after().kernels(0).time_ns(), 5u);
+  EXPECT_TRUE(seen.after().kernels(0).has_spill_bytes());
+  EXPECT_FALSE(seen.after().kernels(0).has_registers());
+  EXPECT_EQ(blz_give_kernels(nullptr, 1, &before, &after), BLZ_OFF);
+}
+
 TEST_F(Conformance, SequencesCountUpWithoutGaps) {
   StartDaemon();
   Session session = AttachAndDescribe();

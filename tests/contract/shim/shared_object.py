@@ -14,9 +14,9 @@ NGHTTP2 = "libnghttp2.so.14"
 C_LIBRARY = {"libc.so.6", "libm.so.6"}
 NEWEST_GLIBC = (2, 34)
 EXPORTS = {
-    "blz_attach", "blz_close", "blz_describe_graph", "blz_describe_workload", "blz_pass_steps", "blz_probe_tensor",
-    "blz_quiet_steps",
-    "blz_reason", "blz_report_json", "blz_status", "blz_step_begin", "blz_step_end", "blz_version",
+    "blz_attach", "blz_close", "blz_describe_graph", "blz_describe_workload", "blz_give_kernels", "blz_pass_steps",
+    "blz_probe_tensor", "blz_quiet_steps", "blz_reason", "blz_report_json", "blz_status", "blz_step_begin",
+    "blz_step_end", "blz_version",
 }
 
 

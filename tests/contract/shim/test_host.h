@@ -34,6 +34,9 @@ class TestHost : public Host {
     return {static_cast<uint8_t>(handle == 0 ? 1 : 10 + handle)};
   }
 
+  bool TellsKernels() const override { return true; }
+  void WantKernels(uint64_t handle) override { wanted_kernels = handle; }
+
   void Describe(Session& session) {
     ASSERT_EQ(session.DescribeGraph({7}, BLZ_REGIME_TRAINING, "graph", 3), BLZ_OK);
     Workload workload;
@@ -67,6 +70,7 @@ class TestHost : public Host {
 
   std::map<uint64_t, uint32_t> live;
   uint64_t last_handle = 0;
+  uint64_t wanted_kernels = 0;
 };
 
 }  // namespace blazed::contract

@@ -11,10 +11,11 @@ from blazed import abi, enums, modes, version
 HEADER = (compiled.ROOT / "client/cpp/include/blazed/blazed.h").read_text(encoding="utf-8")
 STRUCTURES = {"blz_tensor": abi.Tensor, "blz_choice": abi.Choice, "blz_built": abi.Built, "blz_host_ops": abi.HostOps,
               "blz_quiet": abi.Quiet, "blz_label": abi.Label, "blz_options": abi.Options, "blz_graph": abi.Graph, "blz_decision": abi.Decision,
-              "blz_workload": abi.Workload, "blz_status_info": abi.StatusInfo}
+              "blz_workload": abi.Workload, "blz_status_info": abi.StatusInfo, "blz_kernel": abi.Kernel,
+              "blz_step_kernels": abi.StepKernels}
 NUMBERS = {"BLZ_CONTRACT_": enums.Contract, "BLZ_MODE_": modes.Mode, "BLZ_REGIME_": enums.Regime,
            "BLZ_STEP_": enums.StepFlag, "BLZ_BUILD_": enums.BuildResult, "BLZ_LOG_": enums.LogLevel,
-           "BLZ_STATE_": enums.State, "BLZ_PHASE_": enums.Phase, "BLZ_SETTLEMENT_": enums.Settlement}
+           "BLZ_KERNEL_": enums.KernelFact, "BLZ_TOTAL_": enums.TotalFact, "BLZ_STATE_": enums.State, "BLZ_PHASE_": enums.Phase, "BLZ_SETTLEMENT_": enums.Settlement}
 # Without a word of their own between BLZ_ and the name.
 PLAIN = (enums.Result, enums.DecisionKind, enums.Dtype, enums.Role)
 

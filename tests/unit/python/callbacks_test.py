@@ -178,9 +178,19 @@ class Others(Callbacks):
 
     def test_what_a_host_lacks_is_null(self):
         ops = self.callbacks.ops()
-        self.assertFalse(ops.drain or ops.device_clock_ns or ops.steps_in_flight or ops.reference or ops.unit_flags)
+        self.assertFalse(ops.drain or ops.device_clock_ns or ops.steps_in_flight or ops.reference or ops.unit_flags
+                         or ops.want_kernels)
         self.assertTrue(ops.build and ops.drop and ops.probe and ops.signature)
         self.assertIsNone(callbacks.Callbacks(None, self.sink, self.failures).ops())
+
+    def test_who_is_asked_for_kernels_hears_of_which_plan_and_may_fail(self):
+        asked = []
+        self.host.want_kernels = asked.append
+        self.callbacks.ops().want_kernels(None, 2**63)
+        self.assertEqual(asked, [2**63])
+        self.host.want_kernels = raising(ValueError("broken"))
+        self.callbacks.ops().want_kernels(None, 1)
+        self.assertIsInstance(self.failures.last, ValueError)
 
     def test_numbers_that_are_none_are_no_answer(self):
         for good, bad in ((5, -1), (0, 2**64), (2**32 - 2, "many")):

@@ -77,6 +77,23 @@ class Descriptions(unittest.TestCase):
         self.assertEqual({len(digest) for digest in made}, {16})
 
 
+class Kernels(unittest.TestCase):
+    def test_say_what_is_known_of_them_and_what_is_not(self):
+        step = blazed.StepKernels([blazed.Kernel("k\0é", launches=2, registers=0, read_bytes=7),
+                                   blazed.Kernel("all", 1, 2, 3, 4, 5, 6, 7)], busy_ns=9, host_launches=0).to_c()
+        self.assertEqual((step.struct_size, step.kernel_bytes), (ctypes.sizeof(abi.StepKernels), ctypes.sizeof(abi.Kernel)))
+        self.assertEqual((step.known, step.busy_ns, step.kernel_count), (2 | 8, 9, 2))
+        first, second = step.kernels[0], step.kernels[1]
+        self.assertEqual((first.name, first.known, first.launches), ("k?é".encode(), 1 | 8, 2), "one side of bytes is none")
+        self.assertEqual(second.known, 63)
+        self.assertEqual([getattr(second, field) for field in ("launches", "time_ns", "read_bytes", "written_bytes",
+                                                                "registers", "spill_bytes", "shared_bytes")],
+                         [1, 2, 3, 4, 5, 6, 7])
+
+    def test_may_be_none(self):
+        self.assertEqual(blazed.StepKernels().to_c().kernel_count, 0)
+
+
 class Tensors(unittest.TestCase):
     def test_are_made_of_buffers_with_their_type(self):
         for code, dtype in (("f", blazed.Dtype.F32), ("d", blazed.Dtype.F64), ("i", blazed.Dtype.I32),

@@ -106,6 +106,20 @@ TEST(SendQueue, WhereItIsFullTheWindowsGoFirst) {
   EXPECT_EQ(bodies.back(), "last");
 }
 
+TEST(SendQueue, KernelsGoBeforeAnAnswerAndAreNotSentAgain) {
+  SendQueue queue;
+  queue.OnWelcome(1);
+  queue.Add({OutgoingKind::kKernels, 1, "kernels", {}});
+  for (size_t i = 1; i < SendQueue::kMaxMessages; ++i) queue.Add(Answer(1, "answer"));
+  queue.Add(Answer(1, "last"));
+  EXPECT_EQ(Drain(queue).front(), "answer");
+  queue.Add({OutgoingKind::kKernels, 1, "kernels", {}});
+  EXPECT_EQ(Drain(queue), Bodies{"kernels"});
+  queue.OnWelcome(1);
+  const Bodies again = Drain(queue);
+  EXPECT_EQ(std::count(again.begin(), again.end(), "kernels"), 0);
+}
+
 TEST(SendQueue, DescriptionsStayWhereAResumedStreamBringsTooMuch) {
   SendQueue queue;
   queue.Add(Description("graph"));

@@ -51,7 +51,8 @@ typedef enum blz_result {
       2, /* the arguments break a limit stated here; blz_reason says which; nothing was done */
   BLZ_TIMEOUT = 3,   /* the daemon did not answer in the time given; ask again or train on */
   BLZ_TOO_SMALL = 4, /* the buffer is too small; the needed size was written; call again */
-  BLZ_NOT_FOUND = 5  /* the daemon knows no report for this session (yet) */
+  BLZ_NOT_FOUND = 5  /* the daemon knows no report for this session (yet), or asks for no kernels of
+                        this plan */
 } blz_result;
 
 /* How strictly a variant's numbers must agree with the default plan's. */
@@ -146,6 +147,48 @@ enum {
   BLZ_BUILD_MEMORY = 2  /* did not fit */
 };
 
+/* Which numbers of a blz_kernel or a blz_step_kernels are known; what is not is read as absent. */
+enum {
+  BLZ_KERNEL_LAUNCHES = 1,
+  BLZ_KERNEL_TIME = 2,
+  BLZ_KERNEL_BYTES = 4, /* read_bytes and written_bytes */
+  BLZ_KERNEL_REGISTERS = 8,
+  BLZ_KERNEL_SPILLS = 16,
+  BLZ_KERNEL_SHARED = 32
+};
+enum {
+  BLZ_TOTAL_STEP = 1,
+  BLZ_TOTAL_BUSY = 2,
+  BLZ_TOTAL_KERNEL_LAUNCHES = 4,
+  BLZ_TOTAL_HOST_LAUNCHES = 8
+};
+
+/* A kernel of one step, or on a CPU an operation: all its launches under one name together. */
+typedef struct blz_kernel {
+  const char* name;       /* 1 byte at least; what is beyond 256 is cut */
+  uint32_t known;         /* BLZ_KERNEL_ bits */
+  uint32_t registers;     /* of a thread; of several kernels of one name the most, as below */
+  uint32_t spill_bytes;   /* of a thread, to memory */
+  uint32_t shared_bytes;  /* of a block */
+  uint64_t launches;      /* in the step, below 2^32 */
+  uint64_t time_ns;       /* while it ran, at most an hour */
+  uint64_t read_bytes;    /* as the host reckons from shapes, at most 2^50 */
+  uint64_t written_bytes; /* the same */
+} blz_kernel;
+
+/* What one step ran: as a profiler saw it, or as far as it is known without one. */
+typedef struct blz_step_kernels {
+  size_t struct_size;
+  uint32_t known;           /* BLZ_TOTAL_ bits */
+  uint64_t step_ns;         /* of the step that was looked at, which that makes longer */
+  uint64_t busy_ns;         /* of it, while at least one kernel ran */
+  uint64_t kernel_launches; /* below 2^32 */
+  uint64_t host_launches;   /* calls that launched them; a recording of many kernels is one */
+  const blz_kernel* kernels;
+  size_t kernel_bytes; /* sizeof(blz_kernel): the stride */
+  size_t kernel_count; /* 0..512, each name once */
+} blz_step_kernels;
+
 /* What the shim asks of the host. Every callback runs on the session's thread, only inside
  * blz_step_begin, blz_step_end or blz_close, must not throw, and must call no blz_ function other
  * than blz_probe_tensor. Required: build, drop, probe, signature. Without
@@ -201,6 +244,14 @@ typedef struct blz_host_ops {
    * the timed steps of a unit, so that it may take longer than a step could bear. The first answer
    * of a unit is dropped, the second marks it like a flag of blz_step_end. */
   uint32_t (*unit_flags)(void* user);
+
+  /* Optional. What does a step run under `handle`, a settled plan in use, and what under the
+   * default plan? Nobody knows yet; `blazectl explain` would show it. The host tells at leisure,
+   * between steps, by blz_give_kernels, and once; or never. To look it may run one step under the
+   * default plan where blz_step_begin named `handle`, and take a profiler to that one and to one of
+   * `handle`: where blz_status says that in_unit is 0, and both flagged BLZ_STEP_PROFILER. Asking
+   * again is harmless. */
+  void (*want_kernels)(void* user, uint64_t handle);
 } blz_host_ops;
 
 typedef enum blz_log_level { BLZ_LOG_INFO = 1, BLZ_LOG_WARNING = 2 } blz_log_level;
@@ -363,6 +414,8 @@ typedef struct blz_status_info {
   uint64_t probe_ns;
   uint64_t drain_ns;
   uint64_t units;
+
+  uint32_t in_unit; /* 1: what runs is timed, or is about to be */
 } blz_status_info;
 
 /* "0.1.0". Any thread. */
@@ -418,6 +471,13 @@ BLZ_API void blz_pass_steps(blz_session* session, uint32_t steps);
  * `tensor` before it returns. BLZ_INVALID: the tensor is malformed or differs in name, type or
  * count from the default's; the probe is then inconclusive. */
 BLZ_API blz_result blz_probe_tensor(blz_probe_sink* sink, const blz_tensor* tensor);
+
+/* The answer to want_kernels: what a step runs under the default plan, and under `handle`. Called
+ * between steps, on the session's thread; reads both before it returns and never waits.
+ * BLZ_NOT_FOUND: nobody asks for this plan any more. BLZ_INVALID: a limit above was broken; the
+ * answer may be given again. */
+BLZ_API blz_result blz_give_kernels(blz_session* session, uint64_t handle,
+                                    const blz_step_kernels* before, const blz_step_kernels* after);
 
 /* Fills `out` up to out->struct_size. No I/O. */
 BLZ_API void blz_status(blz_session* session, blz_status_info* out);

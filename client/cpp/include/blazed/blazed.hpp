@@ -67,6 +67,11 @@ class Host {
   virtual bool HasReference() const { return false; }
   virtual bool Reference(ProbeSink&) { return false; }
 
+  // Overridden together by hosts that can say what a step runs: they answer by
+  // Session::GiveKernels, between steps, at leisure.
+  virtual bool TellsKernels() const { return false; }
+  virtual void WantKernels(uint64_t) {}
+
   static void Explain(blz_built& built, std::string_view sentence) {
     std::snprintf(built.message, sizeof built.message, "%.*s", static_cast<int>(sentence.size()),
                   sentence.data());
@@ -173,6 +178,12 @@ class Session {
   uint64_t StepBegin() { return blz_step_begin(session_); }
   void StepEnd(uint32_t flags = 0) { blz_step_end(session_, flags); }
 
+  // Of a step under the default plan, and under the plan that Host::WantKernels named.
+  blz_result GiveKernels(uint64_t handle, const blz_step_kernels& before,
+                         const blz_step_kernels& after) {
+    return blz_give_kernels(session_, handle, &before, &after);
+  }
+
   blz_status_info Status() const {
     blz_status_info info{};
     info.struct_size = sizeof info;
@@ -221,6 +232,9 @@ class Session {
     if (host.QueuedHost()) ops.drain = [](void* user) { Of(user).Drain(); };
     if (host.QueuedHost() && host.TellsStepsInFlight()) {
       ops.steps_in_flight = [](void* user) { return Of(user).StepsInFlight(); };
+    }
+    if (host.TellsKernels()) {
+      ops.want_kernels = [](void* user, uint64_t handle) { Of(user).WantKernels(handle); };
     }
     if (host.HasReference()) {
       ops.reference = [](void* user, blz_probe_sink* sink) {
