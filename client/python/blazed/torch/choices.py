@@ -9,7 +9,7 @@ import dataclasses
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
 
 from ..log import logger
-from . import fusion_table, fx_nodes, materialise, products, scheduled
+from . import fusion_table, fx_nodes, kernel_traffic, materialise, products, scheduled
 from .recipe import Pair, Recipe
 
 LONG_PERSISTENT = "long persistent reductions"  # a reduction keeps its row at once up to 16 times the length
@@ -21,6 +21,7 @@ class FusionHandler:
 
     def __init__(self, base: Any, recipe: Recipe = Recipe()) -> None:
         self._base = base
+        self.notes: kernel_traffic.Notes = {}  # of this compile's kernels
         self._recipe = recipe
         self._templates = dict(recipe.templates)
         self._scheduler: Any = None
@@ -79,7 +80,7 @@ class FusionHandler:
             self._meet(scheduler)  # nothing was fused
         traits = scheduled.traits_of(self._scheduler, self._could_mix, _reorderings() > self._reorderings)
         return fusion_table.FusionTable(self._operations, scheduled.kernels_of(self._scheduler),
-                                        tuple(self._products), traits)
+                                        tuple(self._products), traits, kernel_traffic.table_of(self.notes))
 
     # ---- its own ----
 

@@ -8,6 +8,8 @@ import dataclasses
 import json
 from typing import Any, Dict, List, Tuple
 
+from .kernel_traffic import Traffic
+
 LOW_PRECISION = ("torch.float16", "torch.bfloat16")  # a merged kernel keeps more bits between operations
 POINTWISE, REDUCTION, TEMPLATE, OTHER = "pointwise", "reduction", "template", "other"
 # What a graph as a whole shows, beside its kernels.
@@ -61,6 +63,7 @@ class FusionTable:
     kernels: Tuple[Tuple[str, ...], ...]  # operations that run as one kernel, by name
     products: Tuple[Product, ...] = ()
     traits: Tuple[str, ...] = ()
+    traffic: Tuple[Traffic, ...] = ()
 
     def kernel_of(self) -> Dict[str, int]:
         return {name: index for index, kernel in enumerate(self.kernels) for name in kernel}
@@ -79,6 +82,7 @@ class FusionTable:
             "kernels": [list(kernel) for kernel in self.kernels],
             "products": [[plain(v) for v in dataclasses.astuple(p)] for p in self.products],
             "traits": list(self.traits),
+            "traffic": [list(dataclasses.astuple(t)) for t in self.traffic],
         })
 
     @staticmethod
@@ -87,7 +91,8 @@ class FusionTable:
         data = json.loads(text)
         return FusionTable(tuple(_operation(row) for row in data["operations"]),
                            tuple(_strings(kernel) for kernel in data["kernels"]),
-                           tuple(_product(row) for row in data["products"]), _strings(data["traits"]))
+                           tuple(_product(row) for row in data["products"]), _strings(data["traits"]),
+                           tuple(_traffic(row) for row in data["traffic"]))
 
 
 def _operation(row: List[Any]) -> Operation:
@@ -101,6 +106,11 @@ def _product(row: List[Any]) -> Product:
     batch, rows, columns, length = map(int, sizes)
     return Product(str(anchor), bytes.fromhex(kind), str(name), (batch, rows, columns, length), str(device),
                    str(dtype), str(done_by), bool(row_by_row))
+
+
+def _traffic(row: List[Any]) -> Traffic:
+    kernel, places, read, written = row
+    return Traffic(str(kernel), int(places), int(read), int(written))
 
 
 def _strings(values: List[Any]) -> Tuple[str, ...]:

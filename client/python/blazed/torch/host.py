@@ -60,6 +60,7 @@ class TorchHost:
         self._ran = False  # something, since the plan was latched
         self._marks = False  # steps begin with a word to the compiler's CUDA graphs
         self.latched = 0
+        self.wanted = 0  # a plan whose kernels the daemon asks for; explainer.py
 
     def latch(self, handle: int) -> None:
         """The coming step runs this plan, or the default where it failed on a step before."""
@@ -77,8 +78,8 @@ class TorchHost:
         self._ran = self._ran or steps > 0
 
     def needs_every_step(self) -> bool:
-        """Whether steps under the latched plan begin with a word to the framework."""
-        return self._marks
+        """Whether steps under the latched plan begin with a word to the framework, or kernels are to be looked at."""
+        return self._marks or self.wanted != 0
 
     def fault_of_call(self, graph: Graph, error: BaseException) -> Optional[Fault]:
         """After a call on a step raised. The plan that is to blame where the call may be made again and the default can do
@@ -104,6 +105,13 @@ class TorchHost:
         and not in steps: it takes longer than all else that a step needs."""
         before, self._retries = self._retries, self._meter.retries()
         return StepFlag.RECOMPILE if self._retries != before else 0
+
+    def want_kernels(self, handle: int) -> None:
+        self.wanted = handle
+
+    def built(self, handle: int) -> plan.Built:
+        """0: the default plan. Raises KeyError where it was dropped."""
+        return self._plans[handle]
 
     def default_peak_bytes(self) -> int:
         """What the default plan's graphs need at most; 0: nothing is known."""

@@ -20,6 +20,7 @@ from ..options import Options
 from ..session import Session
 from . import job_description, launch, memory, probe, support, timing
 from .elsewhere import SEVERAL_THREADS, Elsewhere, in_backward
+from .explainer import Explainer
 from .forward import CALLS_TO_KNOW, Forward, ForwardStep
 from .graph import Graph
 from .host import Fault, TorchHost
@@ -45,6 +46,7 @@ class Job:
         self.options = options
         self.session: Optional[Session] = None
         self.host: Optional[TorchHost] = None
+        self._explainer: Optional[Explainer] = None  # of the session
         self.off = support.is_off(options)
         self._why_not = _OFF if self.off else ""
         self._graphs: "weakref.WeakValueDictionary[int, Graph]" = weakref.WeakValueDictionary()  # by number
@@ -252,6 +254,8 @@ class Job:
     def step_failed(self) -> None:
         """The script's function raised: the step is not counted."""
         self._in_step = False
+        if self._explainer is not None:
+            self._explainer.abandon()
 
     def note_replay(self) -> None:
         self._stepped = 1
@@ -280,6 +284,7 @@ class Job:
         host, session, self.host, self._in_step, self._aside = self.host, self.session, None, False, True
         if host is not None:
             host.stand_down()
+            self._explainer.abandon()
         if session is not None:
             try:
                 session.close()
@@ -398,6 +403,8 @@ class Job:
             self._flags |= StepFlag.RECOMPILE
             raise
         self.host.latch(handle)
+        if self.host.wanted:
+            self._flags |= self._explainer.begins(handle)
 
     def _end_for_others(self) -> None:
         """Another thread called what is tuned here, and has put the default in place."""
@@ -435,6 +442,7 @@ class Job:
         return SEVERAL_THREADS if self._elsewhere.graphs and not self._in_vain and not self._forward.seen else ""
 
     def _end_attached(self, flags: int) -> None:
+        flags |= self._explainer.ends(flags)
         with self._elsewhere.turn:
             if not self._elsewhere.met(self._known):
                 self.host.note_run()
@@ -505,6 +513,7 @@ class Job:
             graph.latest = ()
         if host is not None:
             host.stand_down()
+            self._explainer.abandon()
         if self.session is not None:
             self.session.close()
 
@@ -550,7 +559,10 @@ class Job:
         peak = host.default_peak_bytes()
         inputs = [graph.latest for graph in graphs]
         options = support.filled(self.options, device, probe.bytes_told(inputs), meter.spare() if meter else 0)
+        if not options.explain_kernels:
+            host.want_kernels = None
         session = Session(host, options).attach()
+        self._explainer = Explainer(host, session, device)
         times = sorted(ns for _, ns in self._steps)
         refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2], peak,
                                             Regime.FORWARD if self._runs_forward() else Regime.TRAINING)

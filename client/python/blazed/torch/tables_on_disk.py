@@ -11,7 +11,7 @@ from typing import Optional
 
 from .fusion_table import FusionTable
 
-_FORMAT = "v2"
+_FORMAT = "v3"
 
 
 def _path(key: str) -> str:

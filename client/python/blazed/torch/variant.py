@@ -12,7 +12,7 @@ import re
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from . import autocast, honoured, identity, materialise, tables_on_disk
+from . import autocast, honoured, identity, kernel_traffic, materialise, tables_on_disk
 from .choices import FusionHandler
 from .fusion_table import FusionTable
 from .honoured import Refused
@@ -107,6 +107,7 @@ def _run(source: Source, recipe: Recipe, arguments: Dict[str, Any], first: bool,
         stack.enter_context(config.patch(settings))
         stack.enter_context(torch.compiler.config.patch(cache_key_tag=recipe.tag()))
         stack.enter_context(V.set_choices_handler(handler))
+        stack.enter_context(kernel_traffic.noted(handler.notes))
         module = copy_of(source.module)
         materialise.mark(module, recipe.written)
         compiled = source.compile(module, source.inputs, **arguments)
