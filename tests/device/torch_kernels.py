@@ -33,7 +33,7 @@ def job(seconds):
     import blazed
     import blazed.torch
 
-    blazed.torch.configure(blazed.Options(host_name="kernels"))
+    blazed.torch.configure(blazed.Options(host_name="kernels", explain_kernels=True))
     torch.manual_seed(0)
     layers = [part for _ in range(LAYERS) for part in (torch.nn.LayerNorm(WIDTH), torch.nn.Linear(WIDTH, WIDTH), torch.nn.GELU())]
     model = torch.nn.Sequential(*layers).cuda()

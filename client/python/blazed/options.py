@@ -30,7 +30,7 @@ class Options:
     total_budget_ns: int = 0         # builds and probes of the whole session; 0: no limit
     probe_memory_bytes: int = 0      # copy of the default's tensors during a probe; 0: 1 GiB
     attach_timeout_ms: int = 0       # longest wait for the daemon's answer in attach(); 0: 45, which is the most
-    explain_kernels: bool = True     # frameworks that can: look at two steps of a settled plan for blazectl explain
+    explain_kernels: Optional[bool] = None  # look at two steps of a settled plan for blazectl explain; None: on a CPU alone
     autostart: bool = False          # start a private daemon of this user where no socket answers
 
     def __post_init__(self) -> None:

@@ -559,7 +559,7 @@ class Job:
         peak = host.default_peak_bytes()
         inputs = [graph.latest for graph in graphs]
         options = support.filled(self.options, device, probe.bytes_told(inputs), meter.spare() if meter else 0)
-        if not options.explain_kernels:
+        if not support.explains_kernels(options, device):
             host.want_kernels = None
         session = Session(host, options).attach()
         self._explainer = Explainer(host, session, device)

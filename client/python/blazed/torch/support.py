@@ -106,6 +106,11 @@ def profiler_question() -> Callable[[], bool]:
     return torch.autograd._profiler_enabled
 
 
+def explains_kernels(options: Options, device: str) -> bool:
+    """On a GPU where the job says so alone: the profiler's start in a job whose steps are replayed was not yet seen there."""
+    return options.explain_kernels if options.explain_kernels is not None else device != "cuda"
+
+
 def workload_name() -> str:
     """The script's name: people know their job by it."""
     name = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"
