@@ -49,9 +49,9 @@ std::vector<std::string> RunJob(const std::string& folder, uint64_t seed,
   EXPECT_TRUE(daemon.WaitReady()) << daemon.Log();
   ScriptedShim shim(daemon.socket(), host, seed);
   shim.before_answer = [&heard](const v1::DaemonMessage& message) {
-    // Progress is thinned out on its way, and the other two are no decisions.
-    const bool directive =
-        !message.has_progress() && !message.has_welcome() && !message.has_refused();
+    // Progress is thinned out on its way, and the others are no decisions.
+    const bool directive = !message.has_progress() && !message.has_welcome() &&
+                           !message.has_refused() && !message.has_want_kernels();
     if (directive) heard.push_back(Bytes(message));
     return true;
   };
