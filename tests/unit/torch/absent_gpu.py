@@ -10,7 +10,7 @@ from unittest import mock
 import torch
 
 import blazed.torch  # noqa: F401
-from blazed.torch import materialise
+from blazed.torch import kernel_traffic, materialise
 from blazed.torch.choices import FusionHandler
 from blazed.torch.recipe import Recipe
 
@@ -79,7 +79,8 @@ class Lowered:
         handler = FusionHandler(V.choices, recipe)
         with V.set_fake_mode(self._mode), config.patch(dict(recipe.settings)), V.set_choices_handler(handler):
             graph = GraphLowering(module, example_inputs=self._inputs)
-            with V.set_debug_handler(DebugContext()), V.set_graph_handler(graph):
+            with (V.set_debug_handler(DebugContext()), V.set_graph_handler(graph),
+                  kernel_traffic.noted(handler.notes)):
                 graph.run(*self._inputs)
                 code, _ = graph.codegen()
         return handler.table(), code.value

@@ -42,6 +42,17 @@ class OnAnAbsentGpu(unittest.TestCase):
         ask = offer.asks[offer.options.index(option) - 1]
         return lowered.under(Recipe(hooks=ask.hooks, settings=ask.settings))
 
+    def test_the_bytes_of_each_kernel_are_those_of_its_tensors(self):
+        lowered = absent_gpu.Lowered(lambda x, y: (torch.sin(x) + y, torch.cos(x).sum(1)), (512, 128), (512, 128))
+        told = {traffic.kernel: traffic for traffic in lowered.table.traffic}
+        self.assertEqual(set(told), set(re.findall(r"def (triton_\w+)\(", lowered.code)))
+        self.assertEqual(set(told), set(re.findall(r"(triton_\w+)\.run\(", lowered.code)))
+        matrix, column = 512 * 128 * 4, 512 * 4
+        self.assertEqual(sum(traffic.written_bytes for traffic in told.values()), matrix + column)
+        for traffic in told.values():
+            self.assertIn(traffic.read_bytes, (matrix, 2 * matrix))
+            self.assertEqual(traffic.places, 1)
+
     def test_products_are_done_by_the_tiles_that_were_named(self):
         def f(x, w, b, y):
             return torch.relu(aten.mm(torch.softmax(aten.addmm(b, x, w), -1), y)) + 1

@@ -12,6 +12,7 @@ from ..enums import Dtype, Role, StepFlag
 from ..log import logger
 from . import arithmetic, finer, launch, memory, plan, probe, space
 from .draws import Draws
+from .explainer import Explainer
 from .graph import Graph
 from .train_step import TrainStep
 from .variant import Refused
@@ -60,7 +61,8 @@ class TorchHost:
         self._ran = False  # something, since the plan was latched
         self._marks = False  # steps begin with a word to the compiler's CUDA graphs
         self.latched = 0
-        self.wanted = 0  # a plan whose kernels the daemon asks for; explainer.py
+        self.wanted = 0  # a plan whose kernels the daemon asks for
+        self.explainer: Optional[Explainer] = None  # there from the session's begin on
 
     def latch(self, handle: int) -> None:
         """The coming step runs this plan, or the default where it failed on a step before."""
@@ -148,6 +150,8 @@ class TorchHost:
 
     def stand_down(self) -> None:
         """The graphs and the step run as the framework has them, whatever state this is in."""
+        if self.explainer is not None:
+            self.explainer.abandon()
         if self._step is not None:
             self._step.whole = None
         self._marks, self._ran, self.latched = False, False, 0

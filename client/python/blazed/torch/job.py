@@ -46,7 +46,6 @@ class Job:
         self.options = options
         self.session: Optional[Session] = None
         self.host: Optional[TorchHost] = None
-        self._explainer: Optional[Explainer] = None  # of the session
         self.off = support.is_off(options)
         self._why_not = _OFF if self.off else ""
         self._graphs: "weakref.WeakValueDictionary[int, Graph]" = weakref.WeakValueDictionary()  # by number
@@ -254,8 +253,8 @@ class Job:
     def step_failed(self) -> None:
         """The script's function raised: the step is not counted."""
         self._in_step = False
-        if self._explainer is not None:
-            self._explainer.abandon()
+        if self.host is not None:
+            self.host.explainer.abandon()
 
     def note_replay(self) -> None:
         self._stepped = 1
@@ -284,7 +283,6 @@ class Job:
         host, session, self.host, self._in_step, self._aside = self.host, self.session, None, False, True
         if host is not None:
             host.stand_down()
-            self._explainer.abandon()
         if session is not None:
             try:
                 session.close()
@@ -404,7 +402,7 @@ class Job:
             raise
         self.host.latch(handle)
         if self.host.wanted:
-            self._flags |= self._explainer.begins(handle)
+            self._flags |= self.host.explainer.begins(handle)
 
     def _end_for_others(self) -> None:
         """Another thread called what is tuned here, and has put the default in place."""
@@ -442,7 +440,7 @@ class Job:
         return SEVERAL_THREADS if self._elsewhere.graphs and not self._in_vain and not self._forward.seen else ""
 
     def _end_attached(self, flags: int) -> None:
-        flags |= self._explainer.ends(flags)
+        flags |= self.host.explainer.ends(flags)
         with self._elsewhere.turn:
             if not self._elsewhere.met(self._known):
                 self.host.note_run()
@@ -513,7 +511,6 @@ class Job:
             graph.latest = ()
         if host is not None:
             host.stand_down()
-            self._explainer.abandon()
         if self.session is not None:
             self.session.close()
 
@@ -562,7 +559,7 @@ class Job:
         if not support.explains_kernels(options, device):
             host.want_kernels = None
         session = Session(host, options).attach()
-        self._explainer = Explainer(host, session, device)
+        host.explainer = Explainer(host, session, device)
         times = sorted(ns for _, ns in self._steps)
         refused = job_description.describe(session, graphs, decisions, self.step, times[len(times) // 2], peak,
                                             Regime.FORWARD if self._runs_forward() else Regime.TRAINING)

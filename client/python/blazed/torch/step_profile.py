@@ -53,6 +53,7 @@ class StepProfile:
         self._built = built
         self._drain = drain or _no_queue
         self._began_ns = 0
+        self._process = os.getpid()
         self._profiler: Optional[Any] = None
         self._compiled: Set[str] = set()
         self._open = contextlib.ExitStack()
@@ -89,7 +90,7 @@ class StepProfile:
         """Ends it without a word, also where it has ended."""
         profiler, self._profiler = self._profiler, None
         self._open.close()
-        if profiler is not None:
+        if profiler is not None and os.getpid() == self._process:  # a forked child has none of its threads
             with contextlib.suppress(Exception):
                 profiler.stop()
 
