@@ -35,7 +35,7 @@ class Elsewhere:
         try:
             found = host()
             if found is not None:
-                found.stand_down()
+                found.give_way()
         finally:
             if came:
                 self.turn.release()

@@ -152,6 +152,10 @@ class TorchHost:
         """The graphs and the step run as the framework has them, whatever state this is in."""
         if self.explainer is not None:
             self.explainer.abandon()
+        self.give_way()
+
+    def give_way(self) -> None:
+        """The same on any thread: a profiler is left to the one that it was started on."""
         if self._step is not None:
             self._step.whole = None
         self._marks, self._ran, self.latched = False, False, 0
