@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,13 +25,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 JOB = ROOT / "tests/system/torch/numbers_job.py"
 BIN = pathlib.Path(os.environ.get("BLAZED_BIN", ROOT / "build/release/bin"))
 CONFIGURATION = '[tuning]\nsearch = "random"\nbudget_share = 1.0\n'
+CACHES = tempfile.mkdtemp(prefix="blazed-planted-caches-")
 LIMIT_S = 240
 REFUSED = ("rejected_different", "rejected_broken")
 
 
-def ran(arithmetic, steps, folder, device):
-    environment = {**os.environ, "BLAZED_SOCKET": f"{folder}/s"}
-    command = [sys.executable, "-W", "ignore", str(JOB), str(steps), arithmetic, "--device", device, "--wrong-alone", "--go-on"]
+def ran(arithmetic, steps, folder, device, *flags):
+    # Caches of its own: the compiler times forms of a kernel when it first meets it and keeps what it chose for later
+    # processes; two that met it at the same time were seen to choose differently, and so to come to other bits.
+    environment = {**os.environ, "BLAZED_SOCKET": f"{folder}/s", "TORCHINDUCTOR_CACHE_DIR": f"{CACHES}/{arithmetic}"}
+    command = [sys.executable, "-W", "ignore", str(JOB), str(steps), arithmetic, "--device", device, "--wrong-alone", *flags]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
     if done.returncode != 0:
         raise SystemExit(f"{arithmetic}: {done.stderr[-2000:]}")
@@ -60,14 +64,10 @@ def beside_a_daemon(arithmetic, steps, device):
         return told
 
 
-def rows_of(arithmetic, steps, device):
-    # One after the other: the compiler times forms of a kernel when it first meets it and keeps what it chose for later
-    # processes; two that met it at the same time were seen to choose differently, and so to come to other bits.
+def alone(arithmetic, steps, device):
+    """Losses of the same job where nothing is tried."""
     with tempfile.TemporaryDirectory(prefix="blazed-planted-") as nowhere:
-        alone = ran(arithmetic, steps, nowhere, device)
-    told = beside_a_daemon(arithmetic, steps, device)
-    same = told["losses"] == alone["losses"]
-    return [row_of(arithmetic, plan, found, told, same) for plan, found in told["verdicts"].items()]
+        return ran(arithmetic, steps, nowhere, device, "--go-on")["losses"]
 
 
 def row_of(arithmetic, plan, found, told, same):
@@ -94,13 +94,17 @@ def main():
         print("not run: there is no GPU here")
         return 77
     planted = PLANTED[args.device]
-    with concurrent.futures.ThreadPoolExecutor() as side_by_side:  # nothing is timed here, and each has a daemon of its own
-        jobs = {name: side_by_side.submit(rows_of, name, args.steps, args.device) for name in planted}
-    rows = [row for job in jobs.values() for row in job.result()]
+    # One after the other: beside another a job is too noisy to be searched. Each ends with its last verdict.
+    told = {name: beside_a_daemon(name, args.steps, args.device) for name in planted}
+    with concurrent.futures.ThreadPoolExecutor() as side_by_side:
+        jobs = {name: side_by_side.submit(alone, name, told[name]["steps"], args.device) for name in planted}
+    rows = [row_of(name, plan, found, told[name], told[name]["losses"] == jobs[name].result())
+            for name in planted for plan, found in told[name]["verdicts"].items()]
     for row in rows:
         print(f"{'PASS' if row['passed'] else 'FAIL'}  {row['job']:7} {row['plan'][:50]:50} {row['verdict']}, losses "
               f"{'equal' if row['losses_equal'] else 'DIFFERENT'} over {row['steps']} steps: {row['reason'][:120]}", flush=True)
-    missing = [f"{name}: {sum(row['job'] == name for row in rows)} of {count} ways were judged"
+    missing = [f"{name}: {sum(row['job'] == name for row in rows)} of {count} ways were judged in {told[name]['steps']} steps: "
+               f"{told[name]['said']}"
                for name, count in planted.items() if sum(row["job"] == name for row in rows) != count]
     print("\n".join([*missing, f"{sum(row['passed'] for row in rows)} of {len(rows)} passed"]))
     if args.json:
@@ -109,4 +113,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    finally:
+        shutil.rmtree(CACHES, ignore_errors=True)

@@ -229,7 +229,9 @@ def main():
             if len(verdicts) >= wanted and not arguments.go_on:
                 break
     job = blazed.torch.current_job()
+    said = [job.why_not, job.why_no_whole_step() if scalar else "", str(blazed.status())]
     print(json.dumps({"verdicts": verdicts, "why_not": job.why_not, "report": report, "steps": len(losses),
+                      "said": "; ".join(filter(None, said)),
                       "losses": torch.stack(losses).float().cpu().numpy().tobytes().hex(),
                       "error": str(job.session.last_error or "") if job.session else ""}))
     job.close()
