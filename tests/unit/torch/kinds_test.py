@@ -7,7 +7,7 @@ import support
 import torch
 
 import blazed.torch
-from blazed.torch import launch, offers_settings, plan, products
+from blazed.torch import launch, offers_settings, plan, products, updates
 from blazed.torch.ask import Ask
 
 STEPS = 16
@@ -33,6 +33,8 @@ NOT_ON_A_CPU = {
     "independent kernels": "it is offered for Triton code",
     "block sizes": "it is asked of Triton code",
 }
+# With every optimiser of PyTorch's, in updates_test.py.
+OF_UPDATES = {updates.FUSED, updates.COMPILED}
 FAMILIES = {"settings", "hooks"}  # what settings ask for: each setting is a kind
 
 
@@ -40,7 +42,8 @@ def kinds():
     """By the code's own lists."""
     asks = {field.name for field in dataclasses.fields(Ask)} - FAMILIES
     settings = {setting.text for setting in offers_settings.SETTINGS}
-    return asks | settings | {kind for kind, _ in plan.ways_for("cuda")} | set(launch.options("cuda", 1, True)[1:])
+    ways = {kind for kind, _ in plan.ways_for("cuda")} | set(launch.options("cuda", 1, True)[1:])
+    return asks | settings | ways | set(updates.decision([torch.optim.Adam(torch.nn.Linear(2, 2).parameters())]).options[1:])
 
 
 def planted(decisions, promised):
@@ -67,7 +70,7 @@ def plain(steps=STEPS):
 
 class Listed(unittest.TestCase):
     def test_every_kind_is_planted_here_or_says_why_not(self):
-        self.assertEqual(kinds(), set(ON_A_CPU) | set(NOT_ON_A_CPU))
+        self.assertEqual(kinds(), set(ON_A_CPU) | set(NOT_ON_A_CPU) | OF_UPDATES)
         self.assertFalse(set(ON_A_CPU) & set(NOT_ON_A_CPU))
 
     def test_what_is_said_to_be_a_gpus_is_offered_nowhere_else(self):

@@ -10,11 +10,12 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 from .. import host as base
 from ..enums import Dtype, Role, StepFlag
 from ..log import logger
-from . import arithmetic, finer, launch, memory, plan, probe, space
+from . import arithmetic, finer, launch, memory, plan, probe, space, updates
 from .draws import Draws
 from .explainer import Explainer
 from .graph import Graph
 from .train_step import TrainStep
+from .updates import Updates
 from .variant import Refused
 from .whole_step import WholeStep
 
@@ -47,7 +48,8 @@ class TorchHost:
         self._inputs_of = inputs_of
         self._step = step
         self._meter = meter
-        self._may_replay = any(launch.WHOLE_STEP in d.options for d in decisions if d.kind == space.LAUNCH)
+        self._judges_steps = any(d.kind == space.UPDATE or d.kind == space.LAUNCH and launch.WHOLE_STEP in d.options
+                                 for d in decisions)
         self._handles = itertools.count(1)
         self._plans: Dict[int, plan.Built] = {0: plan.default(graphs)}
         self._signatures: Dict[int, bytes] = {}
@@ -125,6 +127,8 @@ class TorchHost:
         held = self._meter.held() if self._meter is not None else 0
         try:
             built = plan.build(self._graphs, self._decisions, choices)
+            if built.way != updates.AS_IT_IS:
+                built.updates = self._updated(built)
             if built.launch == launch.WHOLE_STEP:
                 built.whole_step = self._recorded(built)
         except base.BuildFailed:
@@ -157,7 +161,7 @@ class TorchHost:
     def give_way(self) -> None:
         """The same on any thread: a profiler is left to the one that it was started on."""
         if self._step is not None:
-            self._step.whole = None
+            self._step.whole = self._step.updates = None
         self._marks, self._ran, self.latched = False, False, 0
         self._plans[0].latch()
 
@@ -173,7 +177,7 @@ class TorchHost:
                     self._run(graph, emit)
                     if self._marks:
                         launch.mark_step()
-                if self._may_replay:
+                if self._judges_steps:
                     self._probe_whole_step(self._plans[handle], emit)
             self._ran = True
         finally:
@@ -188,7 +192,7 @@ class TorchHost:
                     coarse = self._roundoffs[graph.number] > 0
                     with finer.in_place_of_default(graph, self._draws) if coarse else contextlib.nullcontext():
                         self._run(graph, emit, is_reference=True)
-            if self._may_replay:
+            if self._judges_steps:
                 self._probe_whole_step(self._plans[0], emit)
         except _Enough:
             pass
@@ -267,7 +271,7 @@ class TorchHost:
         self.latched = handle
         self._marks = built.launch == launch.GRAPHS
         if self._step is not None:
-            self._step.whole = built.whole_step
+            self._step.whole, self._step.updates = built.whole_step, built.updates
 
     def _note_signature(self) -> None:
         # Not in each step: a digest takes longer than all else that a step needs.
@@ -275,8 +279,19 @@ class TorchHost:
             self._signatures[self.latched] = self._plans[self.latched].signature()
             self._ran = False
 
+    def _updated(self, built: plan.Built) -> Updates:
+        try:
+            made = self._step.new_updates(built.way)
+        except ValueError as why:
+            raise base.BuildFailed(str(why)) from None
+        with self._under(built), plan.compiler_alone():
+            self._step.trial().prepare(made, *self._step.arguments)
+        if not made.ran():
+            raise base.BuildFailed(f"the optimiser did not run {built.way}")
+        return made
+
     def _recorded(self, built: plan.Built) -> WholeStep:
-        whole = self._step.new_whole_step()
+        whole = self._step.new_whole_step(built.updates)
         with self._under(built):
             whole.record(*self._step.arguments)
         return whole
@@ -292,11 +307,15 @@ class TorchHost:
             self._plans[self.latched].latch()
 
     def _probe_whole_step(self, built: plan.Built, emit: base.Emit) -> None:
-        """One number, compared exactly: how much replays do otherwise than the step. None does as long as the step is
-        not replayed."""
+        """One number, compared exactly: how much replays, or steps with other updates, do otherwise than the step. None
+        does where it is neither."""
         import torch
 
-        count = built.whole_step.differing(*self._step.arguments) if built.whole_step is not None else 0
+        count = 0
+        if built.whole_step is not None:
+            count = built.whole_step.differing(*self._step.arguments)
+        elif built.updates is not None:
+            count = self._step.trial().differing(built.updates, *self._step.arguments)
         told = torch.tensor([count], dtype=torch.int64)
         emit(base.ProbeTensor("whole step", Dtype.I64, Role.PREDICTION, 1, told.data_ptr(), 0, told))
 

@@ -3,16 +3,16 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 from .. import describe as words
 from ..enums import DecisionKind, Regime, Result
-from . import identity, launch, plan, recorder, space, support
+from . import identity, launch, plan, recorder, space, support, updates
 from .graph import Graph
 from .program import EAGER
 from .train_step import TrainStep
 
 
 def decisions_of(graphs: Sequence[Graph], calls: int, device: str, step: Optional[TrainStep]) -> List[space.Decision]:
-    """How the step, which calls the graphs so often, is launched, then those of the graphs."""
+    """How the step, which calls the graphs so often, is launched and its optimisers run, then those of the graphs."""
     whole = step is not None and step.offers_whole_step(recorder.for_device(device))
-    found = [launch.decision(launch.options(device, calls, whole))]
+    found = [launch.decision(launch.options(device, calls, whole)), step.offered_updates() if step is not None else None]
     return [*filter(None, found), *space.decisions_of(graphs, plan.ways_for(device))]
 
 
@@ -48,7 +48,7 @@ def _build_ns(graphs: Sequence[Graph]) -> int:
 
 def _described(decision: space.Decision, graphs: int) -> words.Decision:
     # How the only graph of a step runs is how the step runs.
-    whole = decision.kind == space.LAUNCH or (decision.kind in (space.CHOICE, space.PADDING) and graphs == 1)
+    whole = decision.kind in (space.LAUNCH, space.UPDATE) or (decision.kind in (space.CHOICE, space.PADDING) and graphs == 1)
     kind = DecisionKind.BOUNDARY if decision.kind == space.BOUNDARY else DecisionKind.CHOICE
     return words.Decision(decision.id, decision.name, decision.options, kind, 0 if whole else decision.graph + 1,
                           decision.sites, decision.reorders_sums, _guesses(decision))
@@ -56,7 +56,7 @@ def _described(decision: space.Decision, graphs: int) -> words.Decision:
 
 def _guesses(decision: space.Decision) -> Tuple[int, ...]:
     """What the options take to build that compile nothing; 0: as long as other plans."""
-    known = {launch.WHOLE_STEP: launch.RECORDING_NS, EAGER: 1}
-    if decision.kind not in (space.LAUNCH, space.CHOICE):
+    known = {launch.WHOLE_STEP: launch.RECORDING_NS, EAGER: 1, updates.FUSED: 1}
+    if decision.kind not in (space.LAUNCH, space.UPDATE, space.CHOICE):
         return ()
     return tuple(known.get(option, 0) for option in decision.options)

@@ -1,10 +1,10 @@
-"""A plan of the daemon, made ready to run: how the step is launched, for each graph the program and the variants of
-it."""
+"""A plan of the daemon, made ready to run: how the step is launched and its optimisers run, for each graph the program
+and the variants of it."""
 
 import dataclasses
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from . import identity, launch, space
+from . import identity, launch, space, updates
 from .direction import Direction
 from .graph import Graph
 from .honoured import Refused
@@ -23,6 +23,8 @@ class Built:
     variants: Tuple[Tuple[Direction, Variant], ...]
     launch: str = launch.STREAMS
     whole_step: Optional[Any] = None  # the recording, where the launch asks for one
+    way: str = updates.AS_IT_IS  # of the optimisers
+    updates: Optional[Any] = None  # made ready, where the way is another
 
     def latch(self) -> None:
         """From here on the graphs run this plan. Session's thread, between steps."""
@@ -59,6 +61,8 @@ class Built:
                 parts += [ran.signature, *[launch.GRAPHS] * direction.ran_recorded()]
         if self.whole_step is not None and self.whole_step.replayed:
             parts.append(launch.WHOLE_STEP)
+        if self.updates is not None and self.updates.ran():
+            parts.append(self.updates.way)
         return identity.digest("plan", *parts)
 
 
@@ -75,13 +79,15 @@ def default(graphs: Sequence[Graph]) -> Built:
 def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices: Choices) -> Built:
     """Compiles what is not there yet; raises variant.Refused or what the compiler raises. A step that is to be
     replayed has yet to be recorded. Waits for the end of a compile on another thread."""
-    launched = launch.STREAMS
+    launched, way = launch.STREAMS, updates.AS_IT_IS
     ways: Dict[int, Dict[str, bool]] = {index: {} for index in range(len(graphs))}
     asks: space.Asks = {}
     for number, option in choices:
         decision = space.named(decisions, number, option)
         if decision.kind == space.LAUNCH:
             launched = decision.options[option]
+        elif decision.kind == space.UPDATE:
+            way = decision.options[option]
         elif decision.kind == space.CHOICE:
             ways[decision.graph]["eager"] = True
         elif decision.kind == space.PADDING:
@@ -89,22 +95,22 @@ def build(graphs: Sequence[Graph], decisions: Sequence[space.Decision], choices:
         else:
             space.add_choice(asks, decision, option)
     as_graphs = launched == launch.GRAPHS
-    with _compiler_alone():
+    with compiler_alone():
         programs = [(graph, graph.program(Way(graphs=as_graphs, **ways[index]))) for index, graph in enumerate(graphs)]
-        return _of(programs, asks, launched)
+        return _of(programs, asks, launched, way)
 
 
-def _compiler_alone() -> Any:
+def compiler_alone() -> Any:
     """What a plan sets for its compiles holds for the whole process: nothing else is to be compiled meanwhile."""
     from torch._dynamo import convert_frame
 
     return convert_frame.compile_lock
 
 
-def _of(programs: List[Tuple[Graph, Program]], asks: space.Asks, launched: str) -> Built:
+def _of(programs: List[Tuple[Graph, Program]], asks: space.Asks, launched: str, way: str = updates.AS_IT_IS) -> Built:
     variants = []
     for index, (_, program) in enumerate(programs):
         for name, direction in program.directions.items():
             recipe = asks[index, name].recipe(direction) if (index, name) in asks else Recipe()
             variants.append((direction, direction.variant(recipe)))
-    return Built(tuple(programs), tuple(variants), launched)
+    return Built(tuple(programs), tuple(variants), launched, way=way)

@@ -18,6 +18,7 @@ MOST_DECISIONS = 160  # of a step; the rest would only lengthen the search
 _NAME_BYTES = 96
 CHOICE = "choice"  # of how one graph runs
 LAUNCH = "launch"  # of the whole step; launch.py
+UPDATE = "update"  # of the optimisers; updates.py
 PADDING = "padding"  # of one graph
 WHOLE = -1  # in place of a graph
 HEAVIEST = 1 << 62
@@ -31,7 +32,7 @@ class Decision:
 
     id: bytes
     name: str
-    kind: str  # BOUNDARY or PART of a direction, CHOICE or PADDING of a graph, LAUNCH
+    kind: str  # BOUNDARY or PART of a direction, CHOICE or PADDING of a graph, LAUNCH or UPDATE of the step
     options: Tuple[str, ...]
     graph: int
     sites: int

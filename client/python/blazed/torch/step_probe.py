@@ -13,6 +13,9 @@ happen elsewhere, and where a replay still stands out, one run begins from param
 Which tensors chance touches differs from run to run, and now and then one is touched as never before. A replay that is
 another step lies apart every time, so that what seems to differ is replayed again, and the step run again beside it.
 
+Updates that run otherwise (updates.py) round otherwise too, and an optimiser's corrections amplify it: `rounds` is the
+share that they may differ by in any case.
+
 Some tensors say nothing: the bias of an attention's keys has no gradient but rounding, from which Adam makes whole
 steps. A step most of whose tensors are such is refused.
 """
@@ -59,8 +62,9 @@ class _Comparison:
     """`own`: of each tensor, how far runs of the step lay from the first at most; `least`: how far replays did at least.
     Both as a share of how far the first moved it."""
 
-    def __init__(self, first: Outcome, snapshot: Snapshot) -> None:
+    def __init__(self, first: Outcome, snapshot: Snapshot, rounds: float) -> None:
         self.first = first
+        self._rounds = rounds
         self.moved = [_moved(tensor, snapshot.kept(origin)) for tensor, origin in zip(first.tensors, first.origins)]
         self.own = [0.0] * len(self.moved)
         self.least = [math.inf] * len(self.moved)
@@ -81,16 +85,17 @@ class _Comparison:
         usual = touched[len(touched) // 2] if touched else 0.0
         borrowed = min(_TIMES_OWN_SPREAD * usual, _MOST)
         found = [n for n, (share, spread) in enumerate(zip(self.least, self.own))
-                 if share > max(_TIMES_OWN_SPREAD * spread, borrowed)]
+                 if share > max(_TIMES_OWN_SPREAD * spread, borrowed, self._rounds)]
         mute = sum(_TIMES_OWN_SPREAD * spread > 1 for spread in self.own)
         return found or (list(range(len(self.own))) if 2 * mute > len(self.own) else [])
 
 
 def differing(state: StepState, snapshot: Snapshot, run: Callable[[], Any], replay: Callable[[], Any],
-              exact: bool = True, elsewhere: Callable[[], ContextManager[Any]] = contextlib.nullcontext) -> int:
+              exact: bool = True, elsewhere: Callable[[], ContextManager[Any]] = contextlib.nullcontext,
+              rounds: float = 0.0) -> int:
     """How many tensors lie further from the step's own than its runs do from one another, and values that are others.
     `exact`: a step that repeats its bits has to be replayed to them; `elsewhere`: a context in which the step finds
-    other memory. The state is put back. Raises what `run` and `replay` raise."""
+    other memory; `rounds`: as a share of how far the steps moved a tensor. The state is put back. Raises what `run` and `replay` raise."""
     def ran_again(there: bool = False, before: Callable[[], None] = lambda: None) -> bool:
         before()
         with elsewhere() if there else contextlib.nullcontext():
@@ -99,7 +104,7 @@ def differing(state: StepState, snapshot: Snapshot, run: Callable[[], Any], repl
         return alike
 
     try:
-        compared = _Comparison(Outcome(state, run, kept=True), snapshot)
+        compared = _Comparison(Outcome(state, run, kept=True), snapshot, rounds)
         snapshot.restore()
         if not all(ran_again(there=number % 2 == 0) for number in range(_MORE_RUNS)):
             return 1  # the step itself leaves other things from run to run

@@ -10,10 +10,12 @@ import functools
 from typing import Any, Callable, Optional, Sequence
 
 from ..enums import Contract
-from . import hidden, identity, reach
+from . import hidden, identity, reach, space, updates
 from .recorder import Recorder
 from .static_values import detached, form_of, tensors_in
 from .step_state import StepState
+from .step_trial import StepTrial
+from .updates import Updates
 from .watched import Watch
 from .whole_step import STILL_STEPS, WholeStep
 
@@ -31,8 +33,10 @@ class TrainStep:
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.whole: Optional[WholeStep] = None  # in force, where steps are to be replayed
+        self.updates: Optional[Updates] = None  # in force, where the optimisers run otherwise than as they are
         self.why_not = ""  # one sentence, where its calls run as they are
         self.why_not_whole = ""
+        self.why_not_updates = ""  # where the optimisers' updates run as they are alone
         self.recorder: Optional[Recorder] = None
         self.arguments: Any = _NO_ARGUMENTS  # of the coming step
         self._given = tuple(modules), tuple(optimisers)
@@ -68,6 +72,10 @@ class TrainStep:
             job.note_no_replay()
         if self._watched_steps == _LOOKED_AT_CLOSELY and self._state is not None:
             return self._run_looking(args, kwargs)
+        ways = self.updates
+        if ways is not None:
+            with ways.in_place():
+                return detached(self.function(*args, **kwargs))
         return detached(self.function(*args, **kwargs))
 
     # ---- what the job asks, between steps ----
@@ -86,13 +94,32 @@ class TrainStep:
     def offers_whole_step(self, recorder: Optional[Recorder]) -> bool:
         """Decided where the job is described; why_not_whole says why not."""
         self.recorder = recorder
-        self.why_not_whole = self.why_not_whole or self._why_not(recorder)
+        self.why_not_whole = self.why_not_whole or self._why_no_recording(recorder) or self._why_no_trial()
         return not self.why_not_whole
 
-    def new_whole_step(self) -> WholeStep:
-        """Of a plan that asks for one; to be recorded under it."""
+    def offered_updates(self) -> Optional[space.Decision]:
+        """How the optimisers run; None where they run as they are alone, and why_not_updates says why."""
+        self.why_not_updates = self.why_not_updates or self._why_no_trial() or updates.why_not(self._state.found.optimisers)
+        return None if self.why_not_updates else updates.decision(self._state.found.optimisers)
+
+    def new_updates(self, way: str) -> Updates:
+        """Of a plan that asks for this way. The optimisers are those that the step reaches by now. Raises ValueError, one
+        sentence, where the way is not offered for them."""
+        optimisers = self._reached().found.optimisers
+        sentence = updates.why_not(optimisers)
+        if sentence:
+            raise ValueError(sentence)
+        return Updates(optimisers, way)
+
+    def trial(self) -> StepTrial:
         job = self._job()
-        return WholeStep(self.function, self._reached, self.recorder, job.quiet, job.options.contract == Contract.BITWISE)
+        return StepTrial(self.function, self._reached, self.recorder, job.quiet, job.options.contract == Contract.BITWISE)
+
+    def new_whole_step(self, ways: Optional[Updates] = None) -> WholeStep:
+        """Of a plan that asks for one; to be recorded under it, the updates too."""
+        job = self._job()
+        return WholeStep(self.function, self._reached, self.recorder, job.quiet, job.options.contract == Contract.BITWISE,
+                         ways)
 
     def fingerprint(self) -> bytes:
         """16 bytes: of a step none of whose graphs was captured, equal in every process."""
@@ -144,25 +171,33 @@ class TrainStep:
             self._changed = changed
             self._watch.note()
 
-    def _why_not(self, recorder: Optional[Recorder]) -> str:
+    def _why_no_recording(self, recorder: Optional[Recorder]) -> str:
         if recorder is None:
             return "steps are replayed on NVIDIA GPUs alone"
+        devices = self._devices()
+        return ("the step trains on another device than PyTorch's current one"
+                if len(devices) == 1 and not recorder.records_on(*devices) else "")
+
+    def _why_no_trial(self) -> str:
+        """Where the step cannot be run without leaving a trace."""
+        if self._state is None:
+            return "what the step uses could not be looked at"
         found = self._state.found
         if not found.modules:
             return "no module was found in what the step uses; name it: train_step(fn, modules=[...])"
         if not found.optimisers:
             return "no optimiser was found in what the step uses; name it: train_step(fn, optimisers=[...])"
-        devices = {p.device for p in self._state.trained()}
-        if len(devices) != 1:
+        if len(self._devices()) != 1:
             return "the step trains on several devices"
-        if not recorder.records_on(*devices):
-            return "the step trains on another device than PyTorch's current one"
         if found.streams:
             return (f"the step uses {found.streams[0]}, which a replay would not: hand the batch to the step as an "
                     "argument, and keep input and output outside")
         if any(t.grad_fn is not None for _, t in self._state.tensors()):
             return "the step uses a tensor that has a graph of its own outside it"
         return self._hidden or (frozen(self._changed) if self._still < STILL_STEPS else "")
+
+    def _devices(self) -> set:
+        return {p.device for p in self._state.trained()}
 
 
 def frozen(name: str) -> str:

@@ -13,21 +13,24 @@ from . import snapshot, step_gradients, step_probe
 from .recorder import Recorder, Recording, RecordingFailed, sentence_of
 from .static_values import StaticInputs, StaticResults
 from .step_state import StepState
+from .step_trial import look_for_room
+from .updates import ROUNDS, Updates
 from .watched import Watch
 
 STILL_STEPS = 8  # in a row without a change, before a value counts as constant
 _WARM_RUNS = 3
 _MOST_RECORDINGS = 16  # of one plan; a job whose values go on changing is better off without
-_COPIES = 3  # of the state, that a probe needs room for
 
 
 class WholeStep:
     """`look`: says anew what the step reaches. `quiet`: a context in which runs of the step are none of the job's steps.
-    `exact`: the job asks for equal bits. Thread: the one that trains."""
+    `exact`: the job asks for equal bits. `updates`: of the optimisers, where they are recorded otherwise than as they are.
+    Thread: the one that trains."""
 
     def __init__(self, function: Callable[..., Any], look: Callable[[], StepState], recorder: Recorder,
-                 quiet: Callable[[], ContextManager[None]], exact: bool) -> None:
+                 quiet: Callable[[], ContextManager[None]], exact: bool, updates: Optional[Updates] = None) -> None:
         self.function = function
+        self._updates = updates
         self._exact = exact
         self.state = look()
         self.given_up = ""  # one sentence, where it is not recorded any more
@@ -91,7 +94,7 @@ class WholeStep:
             raise BuildFailed(str(why)) from None
         self.release()
         self.state = self._look()
-        self._look_for_room(inputs)
+        look_for_room(self.state, self._recorder, inputs.size())
         kept = snapshot.Snapshot(self.state)
         try:
             with self._quiet(), kept.versions_kept():
@@ -113,7 +116,7 @@ class WholeStep:
         args, kwargs = inputs.arguments()
         trained = self.state.trained()
         before = step_gradients.now(trained)
-        with self._recorder.aside():
+        with self._recorder.aside(), self._updated():
             self.function(*args, **kwargs)
             gradients = step_gradients.StepGradients(trained, before, step_gradients.now(trained))
             for _ in range(_WARM_RUNS - 1):  # as the recording will find it: nothing is to be compiled there
@@ -122,17 +125,14 @@ class WholeStep:
         kept.restore()
         gradients.prepare()
         results = []
-        self._recording = self._recorder.record(
-            lambda: results.append(StaticResults(self.function(*args, **kwargs))), self.state.found.generators)
+        with self._updated():
+            self._recording = self._recorder.record(
+                lambda: results.append(StaticResults(self.function(*args, **kwargs))), self.state.found.generators)
         gradients.note_left()
         self._gradients, self._results = gradients, results[0]
 
-    def _look_for_room(self, inputs: StaticInputs) -> None:
-        needed = _COPIES * snapshot.bytes_of(self.state) + inputs.size()
-        free = self._recorder.free_bytes()
-        if needed > free:
-            raise BuildFailed(f"no room for the probe of a whole step: it copies {needed >> 20} MiB and "
-                              f"{free >> 20} MiB are free", memory=True)
+    def _updated(self) -> ContextManager[None]:
+        return self._updates.in_place() if self._updates is not None else contextlib.nullcontext()
 
     def release(self) -> None:
         """Gives the recording back."""
@@ -180,7 +180,8 @@ class WholeStep:
         kept = snapshot.Snapshot(self.state)
         with self._quiet(), kept.versions_kept():
             return step_probe.differing(self.state, kept, lambda: self._as_it_is(args, kwargs),
-                                        lambda: self._replayed(args, kwargs), self._exact, self._recorder.aside)
+                                        lambda: self._replayed(args, kwargs), self._exact, self._recorder.aside,
+                                        0.0 if self._updates is None else ROUNDS)
 
     def _as_it_is(self, args: Tuple[Any, ...], kwargs: Any) -> Any:
         # On the copies: a step may write to its arguments.
