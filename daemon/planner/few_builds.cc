@@ -10,6 +10,11 @@
 #include "daemon/planner/tuning_state.h"
 
 namespace blazed::planner {
+namespace {
+
+constexpr double kMuchLess = 4;
+
+}  // namespace
 
 // Of those that the profile and the configuration let a session ask for; the rebuild before a
 // settlement is one of them, unless the champion needs none. What is served is no exploring.
@@ -39,6 +44,18 @@ double Tuning::State::StepsSoFar(const Session& s) const {
 // wrong by more than twice.
 bool Tuning::State::BuildPays(const Session& s, const Plan& plan, double gain) const {
   return s.step_ns <= 0 || gain * StepsSoFar(s) > TrialSteps(s, plan);
+}
+
+// By toggle: whether the host guesses its build to take far less than the usual one does.
+Toggles Tuning::State::CheapBuilds(const Session& s) const {
+  const double usual = BuildNs(s);
+  Toggles cheap(space_.size(), 0);
+  for (size_t t = 0; t < cheap.size(); ++t) {
+    const Plan alone = {{space_.toggle(t).decision, space_.toggle(t).option}};
+    const std::optional<uint64_t> guess = GuessedBuildNs(s, alone);
+    cheap[t] = guess && kMuchLess * static_cast<double>(*guess) <= usual ? 1 : 0;
+  }
+  return cheap;
 }
 
 // What was measured, as far as this process can run it.

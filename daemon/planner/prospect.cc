@@ -29,11 +29,14 @@ double ExpectedImprovement(double gain, double sd) {
 }
 
 Prospect NextGroup(const Space& space, const Surrogate& surrogate, const Toggles& base,
-                   const std::vector<size_t>& untried, uint32_t builds_left) {
+                   const std::vector<size_t>& untried, const Toggles& cheap,
+                   uint32_t builds_left) {
   Prospect group{base, 0};
-  // What moves the step most comes first; a change of the whole step comes alone.
+  const auto is_cheap = [&](size_t i) { return i < cheap.size() && cheap[i]; };
+  // What is cheap, then what moves the step most; a change of the whole step comes alone.
   std::vector<size_t> order = untried;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (is_cheap(a) != is_cheap(b)) return is_cheap(a);
     return surrogate.VarianceOf(a) > surrogate.VarianceOf(b);
   });
   const size_t room = untried.size() / std::max(1u, builds_left);
@@ -41,7 +44,7 @@ Prospect NextGroup(const Space& space, const Surrogate& surrogate, const Toggles
   std::set<uint32_t> decisions;
   for (size_t i : order) {
     const DecisionSpec& decision = space.spec().decisions[space.toggle(i).decision];
-    if (decisions.size() == wanted) break;
+    if (decisions.size() == wanted || is_cheap(i) != is_cheap(order.front())) break;
     if (decision.graph == 0 && !decisions.empty()) continue;
     if (!decisions.insert(space.toggle(i).decision).second) continue;
     space.Set(group.plan, i, true);

@@ -19,9 +19,10 @@ struct Prospect {
 
 // The next of the changes that no build has had yet. Most changes cost time and few save some, so a
 // group that is too large loses, and one that is too small leaves changes out when the builds are
-// spent.
+// spent. `cheap`: toggles whose builds the host guesses to take far less than the usual one; they
+// come first, and not together with others. Empty: nothing is known.
 Prospect NextGroup(const Space& space, const Surrogate& surrogate, const Toggles& base,
-                   const std::vector<size_t>& untried, uint32_t builds_left);
+                   const std::vector<size_t>& untried, const Toggles& cheap, uint32_t builds_left);
 
 // Steepest single flips of what the plan is expected to bring.
 // `closed`: toggles that stay off. `taken`: plans that are not asked for again.

@@ -44,6 +44,7 @@ Question Tuning::State::NextQuestion(Session& s) {
   if (search_.ChoosesBuilds()) {
     question.builds_left = BuildsLeft(s);
     question.measured = MeasuredPlans(s);
+    question.cheap = CheapBuilds(s);
   }
   return question;
 }

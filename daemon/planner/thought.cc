@@ -116,7 +116,7 @@ void NameBuild(const Search& search, const Question& question, Conclusion& to) {
   for (size_t i = 0; i < space.size(); ++i) {
     if (!search.Tried(i) && !search.Banned(i)) untried.push_back(i);
   }
-  Prospect found = NextGroup(space, surrogate, from, untried, question.builds_left);
+  Prospect found = NextGroup(space, surrogate, from, untried, question.cheap, question.builds_left);
   if (untried.empty()) {
     const auto closed = [&search](size_t i) { return search.Banned(i); };
     const auto taken = [&](const Toggles& on) { return search.GivenUp(space.Decode(on)); };

@@ -23,6 +23,7 @@ struct Question {
   // Where builds are dear: how many are left, and what was measured and can run here.
   uint32_t builds_left = 0;
   std::vector<Plan> measured;
+  Toggles cheap;  // to build, by the host's guess
 };
 
 // A search as it stood, with all that it refers to. What it shares with its tuning, the space,

@@ -167,6 +167,7 @@ class Tuning::State {
   bool RaceAgain(Session& s);
   // -- few_builds.cc: a search where builds are dear
   uint32_t BuildsLeft(const Session& s) const;
+  Toggles CheapBuilds(const Session& s) const;
   double TrialSteps(const Session& s, const Plan& plan) const;
   double StepsSoFar(const Session& s) const;
   bool BuildPays(const Session& s, const Plan& plan, double gain) const;

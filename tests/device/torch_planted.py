@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants wrong plans in jobs on a GPU, beside the real daemon: each has to be refused before a step runs it.
 
-    torch_planted.py [--steps N] [--json FILE]
+    torch_planted.py [--steps N] [--jobs bf16,f32,scalar] [--json FILE]
 
 Ways to run a graph that scale its results, give a NaN, lose a tail, swap an operand, see another batch, hand out the
 buffer of the batch before, or let a second stream race; products in half precision in an f32 job; a step replayed with
@@ -87,6 +87,7 @@ def main():
     parser.add_argument("--steps", type=int, default=12000)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--device", choices=sorted(PLANTED), default="cuda", help="cpu: to try this script")
+    parser.add_argument("--jobs", help="names, with commas; all where left out")
     args = parser.parse_args()
     import torch
 
@@ -94,6 +95,8 @@ def main():
         print("not run: there is no GPU here")
         return 77
     planted = PLANTED[args.device]
+    if args.jobs:
+        planted = {name: planted[name] for name in args.jobs.split(",")}
     # One after the other: beside another a job is too noisy to be searched. Each ends with its last verdict.
     told = {name: beside_a_daemon(name, args.steps, args.device) for name in planted}
     with concurrent.futures.ThreadPoolExecutor() as side_by_side:

@@ -142,13 +142,40 @@ TEST(Prospect, LetsEveryChangeHaveItsTurnWithTheBuildsThatAreLeft) {
   for (size_t i = 0; i < untried.size(); ++i) untried[i] = i;
   const auto changes = [&](size_t count, uint32_t left) {
     untried.resize(count);
-    const Prospect next = NextGroup(space, surrogate, Toggles(142, 0), untried, left);
+    const Prospect next = NextGroup(space, surrogate, Toggles(142, 0), untried, {}, left);
     return std::count(next.plan.begin(), next.plan.end(), uint8_t{1});
   };
   EXPECT_EQ(changes(142, 11), 5) << "more than five together lose";
   EXPECT_EQ(changes(33, 11), 3);
   EXPECT_EQ(changes(5, 11), 1);
   EXPECT_EQ(changes(0, 11), 0);
+}
+
+TEST(Prospect, BeginsWithWhatIsCheapToBuild) {
+  const sim::CostTable table(std::vector<double>(40, 0));
+  const Space space(table.spec(), Contract::kRounding);
+  const Surrogate surrogate(&space, {0.003, 0.007, 0});
+  std::vector<size_t> untried(40);
+  for (size_t i = 0; i < untried.size(); ++i) untried[i] = i;
+  Toggles cheap(40, 0), wanted(40, 0);
+  cheap[17] = cheap[31] = wanted[17] = wanted[31] = 1;
+  EXPECT_EQ(NextGroup(space, surrogate, Toggles(40, 0), untried, cheap, 8).plan, wanted)
+      << "and none beside them that is not";
+  EXPECT_EQ(NextGroup(space, surrogate, Toggles(40, 0), untried, {}, 8).plan[0], 1);
+}
+
+// What takes long to build and is named first must not end a search that has cheap plans left.
+TEST(FewBuilds, TryWhatIsCheapBeforeTheSearchEndsForWhatIsNot) {
+  const sim::CostTable table({-0.3, 0.01, 0.02, 0.01, -0.1});
+  sim::HostSettings settings = Dear();
+  settings.build_guesses.assign(5 * kMostOptions, 0);
+  for (uint32_t decision : {0u, 4u}) {
+    settings.build_guesses[decision * kMostOptions + 1] = 1'000'000;
+  }
+  sim::Host host(&table, settings, {}, {}, 5);
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 20000));
+  EXPECT_EQ(host.in_use(s), (Plan{{0, 1}, {4, 1}}));
 }
 
 TEST(FewBuilds, WaitUntilTheJobHasRunLongEnoughForOneToPay) {

@@ -23,7 +23,7 @@ SearchProfile ProfileFor(size_t toggles) {
 }
 
 Conclusion Round(Search& search, uint32_t plans, Random& random) {
-  const Conclusion next = Conclude(search, {{}, plans, random.Next(), 0, {}});
+  const Conclusion next = Conclude(search, {{}, plans, random.Next(), 0, {}, {}});
   search.Count(next);
   return next;
 }
@@ -38,7 +38,7 @@ Fed Feed(Search& search, const sim::CostTable& table, uint64_t seed, int rounds)
   Random random(seed);
   Fed fed;
   for (int i = 0; i < rounds; ++i) {
-    const Conclusion next = Conclude(search, {{}, 4, random.Next(), 0, {}});
+    const Conclusion next = Conclude(search, {{}, 4, random.Next(), 0, {}, {}});
     if (next.contender) {
       fed.contenders.push_back(*next.contender);
       search.NoteRace({}, *next.contender);
@@ -143,7 +143,7 @@ TEST(Search, ProposesNeitherTheChampionNorAnythingGivenUpNorBanned) {
   search.GiveUp(lost);
   size_t named = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    const Conclusion next = Conclude(search, {{{1, 1}}, 4, seed, 0, {}});
+    const Conclusion next = Conclude(search, {{{1, 1}}, 4, seed, 0, {}, {}});
     ASSERT_FALSE(next.contender) << "nothing was measured";
     named += next.plans.size();
     for (const Plan& plan : next.plans) {

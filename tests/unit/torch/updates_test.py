@@ -107,6 +107,15 @@ class EveryOptimiser(Updated):
                 signatures = {script.session.host.signature(handle) for handle in (0, *script.handles.values())}
                 self.assertEqual(len(signatures), 1 + len(ways), "what ran is told apart")
 
+    def test_one_that_is_fused_may_be_compiled(self):
+        for name in CAN_FUSE:
+            with self.subTest(name):
+                script, ours, plain, why_not = self.trained(
+                    lambda: Training(getattr(torch.optim, name), fused=True), (COMPILED,))
+                self.assertEqual((why_not, script.refused, script.counts), ("", {}, {COMPILED: 0}))
+                self.assert_near(ours, plain)
+                self.assertTrue(script.session.host.built(script.handles[COMPILED]).updates.ran())
+
     def test_all_of_torch_optim_are_known(self):
         known = set(OPTIMISERS) | {"LBFGS", "SparseAdam", "Adafactor", "Muon"}
         there = {name for name, kind in vars(torch.optim).items()
@@ -232,7 +241,6 @@ class NotOffered(unittest.TestCase):
 
         self.assertIn("no optimiser of torch.optim", self.sentence(Own))
         self.assertIn("no fixed list", self.sentence(torch.optim.LBFGS))
-        self.assertIn("fused", self.sentence(torch.optim.Adam, fused=True))
         self.assertIn("differentiable", self.sentence(torch.optim.SGD, differentiable=True))
         self.assertIn("no optimiser was found", updates.why_not([]))
         training = Training(torch.optim.SGD)
@@ -241,7 +249,8 @@ class NotOffered(unittest.TestCase):
 
     def test_the_way_an_optimiser_runs_is_told_in_its_decision(self):
         self.assertEqual(updates.decision([Training(torch.optim.Adam).optimiser]).options, (AS_IT_IS, FUSED, COMPILED))
-        self.assertEqual(updates.decision([Training(torch.optim.NAdam).optimiser]).options, (AS_IT_IS, COMPILED))
+        for without in (Training(torch.optim.NAdam), Training(torch.optim.Adam, fused=True)):
+            self.assertEqual(updates.decision([without.optimiser]).options, (AS_IT_IS, COMPILED))
 
 
 if __name__ == "__main__":

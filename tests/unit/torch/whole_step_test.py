@@ -109,6 +109,28 @@ class WholeStep(unittest.TestCase):
                 trainings.run(training, blazed.torch.train_step(step, **named), 30)
                 self.assertRegex(blazed.torch.current_job().why_no_whole_step(), reason)
 
+    def test_an_object_that_holds_its_own_step_is_replayed(self):
+        class Trainer:
+            def __init__(self):
+                self.training = trainings.Training()
+                self.whole = blazed.torch.train_step(self.one)
+
+            def one(self, x, y):
+                return self.training.step(x, y)
+
+            def step(self, x, y):
+                return self.whole(x, y)
+
+            def one_more(self, x, y):  # names the step, as any method that is looked at may
+                return self.whole
+
+        script, recorder = Script(), OperationRecorder()
+        with support.scripted(script, recorder) as made:
+            trainer = Trainer()
+            trainer.one = trainer.one_more and trainer.one
+            trainings.run(trainer.training, trainer.step, 40)
+            self.assertEqual((blazed.torch.current_job().why_no_whole_step(), script.refused, len(made)), ("", "", 1))
+
     def test_on_the_cpu_it_is_not_offered(self):
         with support.scripted(Script(), None) as made:
             training = trainings.Training()

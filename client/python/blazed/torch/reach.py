@@ -214,6 +214,8 @@ class _Walk:
             if not _of_a_library(value.__name__):
                 self._objects.append((name, value, depth))
         elif isinstance(getattr(value, "__dict__", None), dict):
+            if type(value).__module__.split(".")[0] == "blazed":
+                return  # such as the very step, which an object of the script may hold
             if _of_a_library(type(value).__module__):
                 # What a library does with its own is not followed: all of it may be used.
                 for key in list(vars(value)):

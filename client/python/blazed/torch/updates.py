@@ -11,7 +11,7 @@ import inspect
 from threading import get_ident
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from . import identity, reach, space
+from . import identity, space
 
 AS_IT_IS, FUSED, COMPILED = "as it is", "fused", "compiled"
 # As a share of how far steps move a tensor. Adam divides by 1 - beta2 ** steps, of which an f32 keeps, at the first step
@@ -161,32 +161,35 @@ class _Compiled(_Update):
     def _update(self, optimiser: Any) -> None:
         import torch
 
-        with _set(self._groups, self._rates_as_tensors()):
+        with _set(self._groups, self._settings()):
             if self.may_compile:
                 self._call()
                 return
             with torch.compiler.set_stance("eager_on_recompile"):
                 self._call()
 
-    def _rates_as_tensors(self) -> List[Dict[str, Any]]:
-        import torch
-
+    def _settings(self) -> List[Dict[str, Any]]:
+        """Of each group: operations on all tensors, which the compiler merges, and the rate as a tensor."""
         if len(self._rates) != len(self._groups):
             self._rates = [(None, None)] * len(self._groups)
         settings: List[Dict[str, Any]] = []
         for index, group in enumerate(self._groups):
+            settings.append({"fused": None, "foreach": None} if group.get("fused") else {})
             rate = group.get("lr")
-            if not reach.is_plain(rate) or rate is None:
-                settings.append({})
-                continue
-            told, tensor = self._rates[index]
-            if tensor is None:
-                tensor = torch.tensor(float(rate), dtype=_widest(group), device=group["params"][0].device)
-            elif told != rate:
-                tensor.fill_(rate)
-            self._rates[index] = rate, tensor
-            settings.append({"lr": tensor})
+            if isinstance(rate, (int, float)):
+                settings[-1]["lr"] = self._as_tensor(index, rate, group)
         return settings
+
+    def _as_tensor(self, index: int, rate: float, group: Dict[str, Any]) -> Any:
+        import torch
+
+        told, tensor = self._rates[index]
+        if tensor is None:
+            tensor = torch.tensor(float(rate), dtype=_widest(group), device=group["params"][0].device)
+        elif told != rate:
+            tensor.fill_(rate)
+        self._rates[index] = rate, tensor
+        return tensor
 
 
 @contextlib.contextmanager
@@ -202,8 +205,6 @@ def _set(groups: Sequence[Dict[str, Any]], settings: Sequence[Dict[str, Any]]) -
 
 
 def _why_not_group(name: str, group: Dict[str, Any]) -> str:
-    if group.get("fused"):
-        return f"{name} is fused, which leaves nothing to merge"
     if group.get("differentiable"):
         return f"{name} is differentiable: its updates are a part of a graph"
     return ""
@@ -225,7 +226,7 @@ def _can_fuse(optimiser: Any) -> bool:
     import torch
 
     return type(optimiser).__name__ in _FUSED_ON_ALL and all(
-        p.dtype in (torch.float32, torch.float64) and p.layout is torch.strided
+        p.dtype in (torch.float32, torch.float64) and p.layout is torch.strided and not group.get("fused")
         for group in optimiser.param_groups for p in group["params"])
 
 
