@@ -23,6 +23,8 @@ class Ledger {
   // tells nothing of those that follow. `of_default`: what the host's own build took, which counts
   // as one more; 0: unknown. 0 where nothing is known.
   double UsualBuildNs(double of_default) const { return build_times_.Usual(of_default); }
+  // Whether that is more than the host's word for it, which may be what its compiler's cache took.
+  bool KnowsBuilds() const { return build_times_.count() > 1; }
   double UsualProbeNs() const { return probe_times_.Usual(0); }
 
   // `as_usual`: it tells of what others take.
@@ -46,6 +48,7 @@ class Ledger {
    public:
     void Add(uint64_t ns);
     double Usual(double first) const;
+    size_t count() const { return latest_.size(); }
 
    private:
     static constexpr size_t kLatest = 15;

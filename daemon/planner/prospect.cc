@@ -29,8 +29,7 @@ double ExpectedImprovement(double gain, double sd) {
 }
 
 Prospect NextGroup(const Space& space, const Surrogate& surrogate, const Toggles& base,
-                   const std::vector<size_t>& untried, const Toggles& cheap,
-                   uint32_t builds_left) {
+                   const std::vector<size_t>& untried, const Toggles& cheap, uint32_t builds_left) {
   Prospect group{base, 0};
   const auto is_cheap = [&](size_t i) { return i < cheap.size() && cheap[i]; };
   // What is cheap, then what moves the step most; a change of the whole step comes alone.

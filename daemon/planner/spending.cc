@@ -103,13 +103,13 @@ bool Tuning::State::AffordsNoise(Session& s) {
 }
 
 // How many of `wanted` builds may be asked for at once; 0: it waits for the budget, because what is
-// built has to be proven and measured as well. What is settled is served whatever it costs: that is
-// no exploring.
+// built has to be proven and measured as well. One at a time until it is known what one takes. What
+// is settled is served whatever it costs: that is no exploring.
 size_t Tuning::State::BuildsNow(Session& s, size_t wanted) {
   if (s.role == Role::kServing) return wanted;
   if (!Affords(s, PlanNs(s), PlanNs(s))) return 0;
   const size_t allowed = std::min<size_t>(wanted, BuildsLeft(s));
-  const bool known = BuildNs(s) > 0;
+  const bool known = s.ledger.KnowsBuilds();
   const double together = Budget::kTogether * static_cast<double>(allowed) * BuildNs(s);
   return known && Fits(s, together + KeptBackNs(s)) ? allowed : std::min<size_t>(allowed, 1);
 }

@@ -36,7 +36,8 @@ def settled_alone(job: jobs.Job, args: argparse.Namespace) -> Dict[str, Any]:
     report, status = running.report() or {}, running.status()
     told: Dict[str, Any] = {"ended": ended, "outcome": report.get("outcome", "none"), "plan": sorted(report.get("plan") or []),
                             "gain": report.get("gain"), "window_s": report.get("window_s"), "builds": report.get("builds"),
-                            "candidates": len(report.get("plans") or []), "why_not": running.job.why_not}
+                            "candidates": len(report.get("plans") or []), "why_not": running.job.why_not,
+                            "forecast": report.get("forecast"), "build_s": report.get("build_s"), "tried": report.get("plans")}
     running.enter()
     running.pin(running.champion() if status is not None else 0)
     running.leave()

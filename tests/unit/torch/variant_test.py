@@ -91,6 +91,8 @@ class Captured(unittest.TestCase):
         again = forward.variant(recipe)
         self.assertIsNot(again, first)
         self.assertEqual((again.table, again.signature), (first.table, first.signature))
+        self.assertGreater(first.call._time_taken_ns, 0)
+        self.assertGreaterEqual(again.build_ns, first.call._time_taken_ns, "what a compile takes, not a look into the cache")
 
     def test_other_strides_are_refused(self):
         forward = self.graph.default.directions["forward"]

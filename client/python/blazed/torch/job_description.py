@@ -40,8 +40,7 @@ def _fingerprint(graph: Graph, regime: Regime) -> bytes:
 
 
 def _build_ns(graphs: Sequence[Graph]) -> int:
-    """What compiling one direction takes here; most plans change one. A result from the compiler's
-    cache came sooner than a new plan's will."""
+    """What compiling one direction takes here; most plans change one."""
     took = [d.default.build_ns for graph in graphs for d in graph.default.directions.values()]
     return max(took, default=0)
 

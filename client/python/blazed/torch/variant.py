@@ -25,7 +25,7 @@ class Variant:
     call: Callable[[List[Any]], Sequence[Any]]  # boxed: empties the list that it is given
     signature: bytes  # digest of the generated code; equal ones run the same
     table: Optional[FusionTable]
-    build_ns: int
+    build_ns: int  # of a compile, also where the compiler's cache had it
     strides: Tuple[Any, ...]
     mutated: Tuple[int, ...]
     recorded: bool = False  # the compiler runs it through a CUDA graph of its own, as far as it says when it has compiled
@@ -81,7 +81,8 @@ def _compile(source: Source, recipe: Recipe, check: Optional[Variant]) -> Varian
         honoured.look(table, recipe)
         if key:
             tables_on_disk.write(key, table)
-    variant = Variant(recipe, compiled, signature_of(compiled, source.module), table, time.monotonic_ns() - began,
+    took = max(time.monotonic_ns() - began, _took_when_compiled(compiled))
+    variant = Variant(recipe, compiled, signature_of(compiled, source.module), table, took,
                       _strides(compiled), tuple(sorted(getattr(compiled, "mutated_input_idxs", ()))),
                       *_recorded(compiled, arguments))
     if check is not None:
@@ -143,6 +144,12 @@ def _recorded(compiled: Any, arguments: Dict[str, Any]) -> Tuple[bool, str]:
     reasons = [getattr(compiled, "disabled_cudagraphs_reason", None), *getattr(known, "cudagraph_fail_reasons", ())]
     lines = [line.strip(" :") for reason in reasons if reason for line in str(reason).splitlines()[:1]]
     return False, "; ".join(lines)[:160]
+
+
+def _took_when_compiled(compiled: Any) -> int:
+    """Of one that came from the compiler's cache, as the cache has it; 0 where it does not say."""
+    took = getattr(compiled, "_time_taken_ns", None)
+    return took if isinstance(took, int) else 0
 
 
 def _cache_key(compiled: Any) -> str:
