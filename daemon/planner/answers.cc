@@ -218,7 +218,10 @@ void Tuning::State::LeaseFailed(Session& s, const std::string& why) {
   if (s.burst) return EndBurst(s, RaceOutcome::kUndecided, why);
   if (s.returning) return EndReturn(s, RaceOutcome::kUndecided, why);
   if (s.role == Role::kServing) return ServeMissed(s, why);
-  if (s.role == Role::kExploring) EndUndecided(s, why);
+  if (s.role != Role::kExploring) return;
+  EndUndecided(s, why);
+  // A job that was starved for a minute, or held up, answers later.
+  if (s.role == Role::kFrozen) WaitToGoOn(s);
 }
 
 void Tuning::State::On(const DirectiveRefused& event) {

@@ -62,7 +62,8 @@ void Tuning::State::GoOn(Session& s) {
   Advance(s);
 }
 
-// A search that ended for noise may have met one busy minute in a job of days.
+// A search that ended for noise, or since the job was too starved to answer, may have met one busy
+// minute in a job of days.
 bool Tuning::State::LookAgain(Session& s) {
   const bool ended = s.role == Role::kFrozen && s.undecided && !settlement_;
   const bool free = explorer_ == 0 && !campaign_.pending && !s.Busy() && !s.returning;

@@ -180,6 +180,27 @@ TEST(GoingOn, ASearchThatEndedForNoiseLooksAgainInTheQuiet) {
   }
 }
 
+// Nor is one in which it was starved: its leases come back with nothing in them.
+TEST(GoingOn, ASearchThatEndedInAStarvedJobLooksAgain) {
+  const sim::CostTable table({0.02, -0.08, 0.02, 0.01});
+  sim::Host host(&table, {}, {}, {}, 3);
+  bool starved = true;
+  host.bend = [&](EventBody& body) {
+    auto* done = std::get_if<LeaseDone>(&body);
+    if (done == nullptr || !starved) return true;
+    done->units.clear();
+    done->complete = false;
+    return true;
+  };
+  const SessionId s = host.Attach("job");
+  ASSERT_TRUE(host.RunUntilEnd(s, 50000));
+  ASSERT_EQ(host.outcome(s)->reason, "a lease brought no pair");
+  starved = false;
+  host.Serve(s, 100000);
+  EXPECT_EQ(host.outcome(s)->outcome, Outcome::kSettled) << host.outcome(s)->reason;
+  EXPECT_TRUE(HasGood(host.in_use(s)));
+}
+
 // Only what passes is waited for: a search whose builds all fail stays ended, also in a job that
 // had settled before and was demoted.
 TEST(GoingOn, ASearchThatEndedForAnythingElseStaysEnded) {
