@@ -54,7 +54,7 @@ class StepTrial:
 
         kept = Snapshot(state)
         with self._quiet(), kept.versions_kept():
-            return step_probe.differing(state, kept, run, other, self._exact, rounds=ROUNDS)
+            return step_probe.differing(state, kept, run, other, self._exact, rounds=0.0 if self._exact else ROUNDS)
 
 
 def look_for_room(state: StepState, recorder: Optional[Recorder], more: int = 0) -> None:

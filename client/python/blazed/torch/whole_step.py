@@ -181,7 +181,7 @@ class WholeStep:
         with self._quiet(), kept.versions_kept():
             return step_probe.differing(self.state, kept, lambda: self._as_it_is(args, kwargs),
                                         lambda: self._replayed(args, kwargs), self._exact, self._recorder.aside,
-                                        0.0 if self._updates is None else ROUNDS)
+                                        0.0 if self._exact or self._updates is None else ROUNDS)
 
     def _as_it_is(self, args: Tuple[Any, ...], kwargs: Any) -> Any:
         # On the copies: a step may write to its arguments.
