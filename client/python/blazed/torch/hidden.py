@@ -6,6 +6,9 @@ import gc
 import weakref
 from typing import Any, Dict, List, Sequence, Tuple
 
+from . import watched
+from .step_state import StepState
+
 
 class Versions:
     """Of every live tensor when it is made. Costs a walk through the process's objects: do it once or twice a job."""
@@ -29,6 +32,13 @@ def schedulers_of(optimisers: Sequence[Any]) -> List[Any]:
     """Live schedules of learning rates and scalers of losses: a step may move them wherever they are held."""
     schedules = [s for s in _objects("LRScheduler") if any(s.optimizer is o for o in optimisers)]
     return schedules + list(_objects("GradScaler"))
+
+
+def hooks_of(state: StepState) -> List[Any]:
+    """The script's functions that a step calls although it does not name them: of modules, optimisers and parameters."""
+    held = [hooks for owner in (*state.parts(), *state.found.optimisers) for hooks in watched.hooks_of(owner)]
+    held += [hooks for p in state.trained() for hooks in (p._backward_hooks, p._post_accumulate_grad_hooks)]
+    return [hook for hooks in held if hooks for hook in hooks.values()]
 
 
 def _objects(kind: str) -> List[Any]:

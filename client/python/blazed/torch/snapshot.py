@@ -52,11 +52,10 @@ class Snapshot:
 
     def _structure(self, state: StepState) -> None:
         for part in state.parts():
-            for fields in (part._parameters, part._buffers):
-                self._undo.append(_dictionary(fields))
-            self._undo.append(_plain(vars(part)))
+            self._undo += [_dictionary(fields) for fields in (vars(part), part._parameters, part._buffers)]
         for optimiser in state.found.optimisers:
-            self._undo += [_plain(vars(optimiser)), _dictionary(optimiser.state)]
+            # Loading a state makes another dictionary and other groups.
+            self._undo += [_dictionary(vars(optimiser)), _dictionary(optimiser.state), _container(optimiser.param_groups)]
             self._undo += [_dictionary(held) for held in optimiser.state.values() if isinstance(held, dict)]
             self._undo += [_dictionary(group) for group in optimiser.param_groups]
         for found in filter(None, (state.found, state.found.aside)):
@@ -120,11 +119,6 @@ def _dictionary(held: Any) -> Callable[[], None]:
             held.update(kept)
 
     return undo
-
-
-def _plain(fields: Any) -> Callable[[], None]:
-    kept = {key: fields[key] for key in reach.plain_fields(fields)}
-    return lambda: fields.update(kept)
 
 
 def _place(place: reach.Place) -> Callable[[], None]:

@@ -107,6 +107,8 @@ class TrainStep:
         sentence, where the way is not offered for them."""
         optimisers = self._reached().found.optimisers
         sentence = updates.why_not(optimisers)
+        if not sentence and way not in updates.decision(optimisers).options:
+            sentence = f"the optimisers that the step uses by now cannot run {way}"
         if sentence:
             raise ValueError(sentence)
         return Updates(optimisers, way)
@@ -155,7 +157,7 @@ class TrainStep:
 
     def _reached(self) -> StepState:
         found = reach.of(self.function, *self._given)
-        found.aside = reach.beside(found, hidden.schedulers_of(found.optimisers))
+        found.aside = reach.beside(found, hidden.schedulers_of(found.optimisers) + hidden.hooks_of(StepState(found)))
         return StepState(found)
 
     def _look(self) -> None:

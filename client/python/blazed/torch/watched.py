@@ -43,7 +43,7 @@ class Watch:
         self._held = self._holders()
         self._placed = [(place, place.read()) for place in _placed(state)]
         self._mark_addresses()
-        self._hooks = [held for owner in (*parts, *state.found.optimisers) for held in _hooks_of(owner)]
+        self._hooks = [held for owner in (*parts, *state.found.optimisers) for held in hooks_of(owner)]
         self._hook_count = self._count_hooks()
         self._handles = RemovableHandle.next_id
         self._modes = _modes()
@@ -146,7 +146,8 @@ def _lie_at(tensors: List[Any], pointers: List[int], indices: List[int]) -> bool
     return all(tensors[index].data_ptr() == pointers[index] for index in indices)
 
 
-def _hooks_of(owner: Any) -> List[Any]:
+def hooks_of(owner: Any) -> List[Any]:
+    """Of a module or an optimiser: the dictionaries that hold its hooks."""
     return [vars(owner)[name] for name in _HOOKS if isinstance(vars(owner).get(name), dict)]
 
 
