@@ -93,6 +93,13 @@ class LaidOut(Hostile):
 
         self.assert_trains(lambda: Moved(torch.optim.Adam))
 
+    def test_strides_of_single_elements_say_nothing(self):
+        parameter = torch.nn.Parameter(torch.zeros(3, 1))
+        state = {"momentum_buffer": torch.zeros(3, 1)}
+        for strides, fits in (((1, 1), True), ((1, 7), True), ((2, 1), False)):
+            parameter.grad = torch.zeros(8).as_strided((3, 1), strides)
+            self.assertEqual(updates._fits_fused(parameter, {"momentum": 0.9}, state), fits, strides)
+
     @unittest.skipIf(numpy is None, "NumPy is not installed here")
     def test_a_rate_that_is_no_number_of_pythons(self):
         class Odd(Changing):

@@ -27,6 +27,7 @@ _FUSED_ON_ALL = ("Adam", "AdamW", "SGD")  # kinds of devices
 _ALIGNED = 16  # bytes
 _LAYOUT = operator.attrgetter("dtype", "layout", "device", "shape")
 _NOTE = "_dynamo_static_input_type"  # of the compiler, on a tensor: copies and files would hold it
+_NUMBERS = ("eps", "weight_decay", "momentum", "dampening")
 _CHECKED = "_need_device_dtype_check_for_fused"
 
 
@@ -331,9 +332,8 @@ def _numbers_fit_fused(group: Dict[str, Any]) -> bool:
     rate = group.get("lr")
     if isinstance(rate, torch.Tensor) and rate.dtype is not torch.float32 or group.get("differentiable"):
         return False
-    values = [value for key, held in group.items() if key not in ("params", "lr")
-              for value in (held if isinstance(held, (tuple, list)) else (held,))]
-    return isinstance(rate, (int, float, torch.Tensor)) and all(isinstance(v, (int, float, str, type(None))) for v in values)
+    values = [*group.get("betas", ()), *[group[key] for key in _NUMBERS if key in group]]
+    return isinstance(rate, (int, float, torch.Tensor)) and all(isinstance(value, (int, float)) for value in values)
 
 
 def _fits_fused(parameter: Any, group: Dict[str, Any], state: Optional[Dict[str, Any]]) -> bool:
@@ -352,9 +352,14 @@ def _fits_fused(parameter: Any, group: Dict[str, Any], state: Optional[Dict[str,
     count = (state or {}).get(_STEP)
     if count is not None and getattr(count, "dtype", None) is not torch.float32:
         return False
-    strides, sort, device = parameter.stride(), parameter.dtype, parameter.device
+    sort, device = parameter.dtype, parameter.device
     moments = [value for key, value in (state or {}).items() if key != _STEP and value is not None]
-    return all(v.stride() == strides and v.dtype is sort and v.device == device for v in (gradient, *moments))
+    return all(v.dtype is sort and v.device == device and _lies_as(v, parameter) for v in (gradient, *moments))
+
+
+def _lies_as(one: Any, other: Any) -> bool:
+    return one.stride() == other.stride() or (one.shape == other.shape and all(
+        a == b for a, b, size in zip(one.stride(), other.stride(), one.shape) if size > 1))
 
 
 def _widest(group: Dict[str, Any]) -> Any:
