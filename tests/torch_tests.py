@@ -3,7 +3,8 @@
     torch_tests.py [NAME ...]
 
 Each file in a process of its own, as many at once as there are processors: what one does to PyTorch's compiler or to the
-device must not reach the next. NAME: only files whose name has it in. Prints what failed, and ends with 1 where something did.
+device must not reach the next. NAME: only files whose name has it in. Prints a line of each file when it is done and what
+failed, and ends with 1 where something did.
 """
 import concurrent.futures
 import os
@@ -39,16 +40,17 @@ def main() -> int:
     if not found:
         print("torch_tests: no file's name has that in", file=sys.stderr)
         return 2
-    failed = 0
+    counts = {"passed": 0, "FAILED": 0, "not run": 0}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for file, code, text, took in pool.map(ran, found):
+        for done in concurrent.futures.as_completed([pool.submit(ran, file) for file in found]):
+            file, code, text, took = done.result()
             word = {0: "passed", NOT_RUN: "not run"}.get(code, "FAILED")
-            failed += word == "FAILED"
-            print(f"{word:7} {took:6.1f} s  {file.relative_to(HERE)}", flush=True)
+            counts[word] += 1
+            print(f"{sum(counts.values()):2} of {len(found)}  {word:7} {took:6.1f} s  {file.relative_to(HERE)}", flush=True)
             if word != "passed":
                 print(text, flush=True)
-    print(f"{len(found) - failed} of {len(found)} files of tests passed or were not run, {failed} failed")
-    return 1 if failed else 0
+    print(f"files of tests with PyTorch: {counts['passed']} passed, {counts['FAILED']} failed, {counts['not run']} not run")
+    return 1 if counts["FAILED"] else 0
 
 
 if __name__ == "__main__":
