@@ -3,13 +3,12 @@ line of JSON.
 
     bad_luck_job.py KIND BACKEND [--daemon PID]
 
-Its step can run in one other way, which computes the same and does not sleep, so that it is soon settled.
+Its step can run in one other way, which computes the same.
 """
 import argparse
 import json
 import os
 import signal
-import time
 
 import torch
 
@@ -17,7 +16,6 @@ import blazed
 import blazed.torch
 from blazed.torch import host, plan, program, space
 
-SLEEP_S = 0.003
 AFTER = 60  # steps, once it has gone wrong
 MOST = 40_000
 
@@ -34,15 +32,8 @@ class Numbers(torch.utils.data.Dataset):
         return self.rows[number], self.labels[number]
 
 
-def sleeping(call):
-    def run(*inputs):
-        time.sleep(SLEEP_S)
-        return call(*inputs)
-    return run
-
-
-def offer_to_stay_awake(before_build, before_probe=lambda: None):
-    """The default sleeps before each call; the other way is the same program without it."""
+def offer_another_way(before_build, before_probe=lambda: None):
+    """One more way to run each graph: the default's program, under the name `again`."""
     probed = host.TorchHost.probe
 
     def probe(self, handle, emit):
@@ -56,18 +47,12 @@ def offer_to_stay_awake(before_build, before_probe=lambda: None):
     def build(graphs, decisions, choices):
         before_build()
         made = built(graphs, decisions, ())
-        made.programs = tuple((graph, program.Program(graph.awake, {}, "awake")) for graph in graphs)
+        made.programs = tuple((graph, program.Program(graph.default.call, {}, "again")) for graph in graphs)
         return made
 
-    def decisions_of(graphs, ways):
-        for graph in graphs:
-            graph.awake = graph.default.call
-            graph.default.call = sleeping(graph.awake)
-        return tuple(d for d in whole(graphs, ways) if d.kind == space.CHOICE)
-
     plan.build = build
-    plan.ways_for = lambda device: [(space.CHOICE, ("compiled", "awake"))]
-    space.decisions_of = decisions_of
+    plan.ways_for = lambda device: [(space.CHOICE, ("compiled", "again"))]
+    space.decisions_of = lambda *asked: tuple(d for d in whole(*asked) if d.kind == space.CHOICE)
 
 
 class Trouble:
@@ -127,7 +112,7 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     trouble = Trouble(arguments.kind, arguments.daemon)
     if arguments.backend == "blazed":
-        offer_to_stay_awake(trouble.in_build, trouble.in_probe)
+        offer_another_way(trouble.in_build, trouble.in_probe)
         blazed.torch.configure(blazed.Options(host_name="torch test"))
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.LayerNorm(16), torch.nn.GELU(), torch.nn.Linear(16, 4))

@@ -3,7 +3,7 @@ what became of it as one line of JSON.
 
     forward_job.py no_grad|inference_mode|train BACKEND [--calls N]      `train`: the same model, trained
 
-Its graph can run in one other way, which computes the same and does not sleep.
+Its graph can run in one other way, which computes the same.
 """
 import argparse
 import hashlib
@@ -13,7 +13,7 @@ import torch
 
 import blazed
 import blazed.torch
-from bad_luck_job import AFTER, MOST, offer_to_stay_awake
+from bad_luck_job import AFTER, MOST, offer_another_way
 
 
 def model():
@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--calls", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.backend == "blazed":
-        offer_to_stay_awake(lambda: None)
+        offer_another_way(lambda: None)
         blazed.torch.configure(blazed.Options(host_name="torch test"))
     net = model()
     compiled = torch.compile(net, backend=arguments.backend, dynamic=False)

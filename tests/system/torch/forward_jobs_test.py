@@ -5,17 +5,12 @@ import subprocess
 import sys
 import unittest
 
-from real_daemon import BIN, CONFIGURATION, Machine
+from real_daemon import BIN, SteadyMachine
 
 JOB = pathlib.Path(__file__).with_name("forward_job.py")
 
 
-class Forward(Machine):
-    def setUp(self):
-        super().setUp()
-        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
-
+class Forward(SteadyMachine):
     def job(self, *arguments, **environment):
         job = subprocess.run([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], capture_output=True, text=True,
                              env={**self.environment, **environment}, timeout=600)
@@ -27,7 +22,7 @@ class Forward(Machine):
         first = self.job("inference_mode", "blazed")
         self.assertEqual((first["error"], first["why_not"]), ("", ""))
         self.assertEqual((first["status"]["settlement"], first["status"]["champion"]),
-                         ("in_job", "graph 0 runs as=awake"), first["report"])
+                         ("in_job", "graph 0 runs as=again"), first["report"])
         self.assertNotEqual(first["plan"], 0)
         plain = self.job("inference_mode", "inductor", "--calls", first["calls"])
         self.assertEqual(first["answers"], plain["answers"])

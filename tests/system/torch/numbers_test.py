@@ -6,16 +6,14 @@ import subprocess
 import sys
 import unittest
 
-from real_daemon import BIN, CONFIGURATION, Machine
+from real_daemon import BIN, SteadyMachine
 
 JOB = pathlib.Path(__file__).with_name("numbers_job.py")
 
 
-class Numbers(Machine):
+class Numbers(SteadyMachine):
     def verdicts(self, arithmetic):
         """option -> equivalence."""
-        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
         self.start()
         told = self.job(20000, arithmetic)
         self.assertEqual(told["why_not"], "")

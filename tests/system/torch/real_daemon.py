@@ -12,5 +12,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 
 from machine import BIN, Machine  # noqa: E402, F401
 
-# Builds take as long as thousands of these tiny steps, so that a search that asks whether one pays would wait.
 CONFIGURATION = '[tuning]\nsearch = "random"\nbudget_share = 1.0\n'
+STEADY = str((BIN.parent / "tests" / "libsteady_blazed.so").resolve())
+
+
+class SteadyMachine(Machine):
+    """One whose jobs have caches of PyTorch of their own, and whose steps take what the table of
+    tests/fakes/steady_steps.h says, whatever the machine is busy with: each plan that chooses something is better."""
+
+    def setUp(self):
+        super().setUp()
+        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
+        self.environment.update(TORCHINDUCTOR_CACHE_DIR=f"{self.folder}/inductor", LD_PRELOAD=STEADY,
+                                BLAZED_LIBRARY=STEADY)

@@ -7,18 +7,12 @@ import subprocess
 import sys
 import unittest
 
-from real_daemon import CONFIGURATION, Machine
+from real_daemon import SteadyMachine
 
 JOB = pathlib.Path(__file__).with_name("train_job.py")
 
 
-class TunedJobs(Machine):
-    def setUp(self):
-        super().setUp()
-        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
-        # PyTorch's own caches, so that one test's results are not another's.
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
-
+class TunedJobs(SteadyMachine):
     def started(self, *arguments, **environment):
         return subprocess.Popen([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env={**self.environment, **environment})
