@@ -1,15 +1,18 @@
 """Runs the tests of the PyTorch client in the Python that runs this: tests/unit/torch and tests/system/torch.
 
-    torch_tests.py [NAME ...]
+    torch_tests.py [--minutes N] [NAME ...]
 
 Each file in a process of its own, as many at once as there are processors: what one does to PyTorch's compiler or to the
 device must not reach the next. NAME: only files whose name has it in. Prints a line of each file when it is done and what
-failed, and ends with 1 where something did.
+failed, and ends with 1 where something did. Files whose turn has not come after N minutes are not run, and it says so.
 """
-import concurrent.futures
+import argparse
+import dataclasses
 import os
 import pathlib
+import runpy
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,54 +32,109 @@ raise SystemExit(not (said and all(said)))
 """
 
 
+@dataclasses.dataclass
+class Running:
+    file: pathlib.Path
+    began: float
+    output: pathlib.Path
+
+
 def files(wanted: List[str]) -> List[pathlib.Path]:
     """Those of the system first, which take longest."""
     found = [file for room in ("system", "unit") for file in sorted((HERE / room / "torch").glob("*_test.py"))]
     return [file for file in found if not wanted or any(name in file.name for name in wanted)]
 
 
-def environment(folder: pathlib.Path) -> Dict[str, str]:
-    """Of the tests, whose compiled code and other files of this run go into `folder`."""
+def prepare(folder: pathlib.Path) -> None:
+    """Sets this process up as those of the tests, whose compiled code and other files of this run go into `folder`."""
     (folder / "kernels").mkdir()
     (folder / "compiler").mkdir()
     compiler = folder / "compiler" / "g++"  # PyTorch knows by its name which compiler it is
     compiler.symlink_to(HERE / "torch_compiler.sh")
-    found = {**os.environ, "TMPDIR": str(folder), "CXX": str(compiler), "BLAZED_KERNELS": str(folder / "kernels"),
-             "OMP_NUM_THREADS": "1",
-             # The files share the processors: no workers beside, each with a PyTorch of its own.
-             "TORCHINDUCTOR_COMPILE_THREADS": "1"}
-    if subprocess.run([sys.executable, "-c", ASK_OF_VECTORS], env=found, stderr=subprocess.DEVNULL).returncode == 0:
-        found["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
-    return found
+    os.environ.update(TMPDIR=str(folder), CXX=str(compiler), BLAZED_KERNELS=str(folder / "kernels"), OMP_NUM_THREADS="1",
+                      # The files share the processors: no workers beside, each with a PyTorch of its own.
+                      TORCHINDUCTOR_COMPILE_THREADS="1")
+    tempfile.tempdir = None  # as the environment has it
+    if subprocess.run([sys.executable, "-c", ASK_OF_VECTORS], stderr=subprocess.DEVNULL).returncode == 0:
+        os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"
+    import torch._dynamo  # noqa: F401
+    import torch._inductor.compile_fx  # noqa: F401  once for all files, which takes longer than many a test
 
 
-def ran(file: pathlib.Path, surroundings: Dict[str, str]) -> Tuple[pathlib.Path, int, str, float]:
-    began = time.monotonic()
-    try:
-        done = subprocess.run([sys.executable, "-W", "ignore", str(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", timeout=LIMIT_S, env=surroundings)
-        return file, done.returncode, done.stdout, time.monotonic() - began
-    except subprocess.TimeoutExpired as late:
-        return file, 1, f"{late.stdout or ''}\nnot done after {LIMIT_S} s", time.monotonic() - began
+def start(file: pathlib.Path, folder: pathlib.Path) -> Tuple[int, Running]:
+    """Its process, which leads a group of its own."""
+    running = Running(file, time.monotonic(), folder / f"{file.parent.parent.name}-{file.stem}.txt")
+    pid = os.fork()
+    if pid:
+        return pid, running
+    os.setsid()
+    signal.alarm(LIMIT_S)
+    output = os.open(running.output, os.O_CREAT | os.O_WRONLY)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.argv, sys.path[0] = [str(file)], str(file.parent)
+    runpy.run_path(str(file), run_name="__main__")
+    sys.exit(0)
+
+
+def ended() -> Tuple[int, int]:
+    """The next process that ends, when all that it started and left has ended with it, and its exit code."""
+    pid = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
+    os.killpg(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    return pid, os.waitstatus_to_exitcode(status)
+
+
+def reported(running: Running, code: int, count: str) -> str:
+    """The word for how it went. What the file wrote is printed where it did not simply pass."""
+    word = {0: "passed", NOT_RUN: "not run"}.get(code, "FAILED")
+    took = time.monotonic() - running.began
+    print(f"{count}  {word:7} {took:6.1f} s  {running.file.relative_to(HERE)}", flush=True)
+    if word != "passed":
+        print(running.output.read_text(encoding="utf-8", errors="replace"), flush=True)
+    if code == -signal.SIGALRM:
+        print(f"not done after {LIMIT_S} s", flush=True)
+    return word
+
+
+def run(found: List[pathlib.Path], folder: pathlib.Path, running: Dict[int, Running], until: float) -> Dict[str, int]:
+    """How many there were of each word. `running`: processes, by their ids, while they are there."""
+    counts = {"passed": 0, "FAILED": 0, "not run": 0}
+    waiting = list(found)
+    while waiting or running:
+        if waiting and time.monotonic() > until:
+            print("not run, as the time is over:", *(file.relative_to(HERE) for file in waiting), flush=True)
+            counts["not run"] += len(waiting)
+            waiting.clear()
+            continue
+        while waiting and len(running) < (os.cpu_count() or 1):
+            pid, begun = start(waiting.pop(0), folder)
+            running[pid] = begun
+        pid, code = ended()
+        counts[reported(running.pop(pid), code, f"{sum(counts.values()) + 1:2} of {len(found)}")] += 1
+    return counts
 
 
 def main() -> int:
-    found = files(sys.argv[1:])
+    parser = argparse.ArgumentParser(prog="torch_tests")
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    until = time.monotonic() + 60 * arguments.minutes
+    found = files(arguments.names)
     if not found:
         print("torch_tests: no file's name has that in", file=sys.stderr)
         return 2
-    counts = {"passed": 0, "FAILED": 0, "not run": 0}
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="torch-tests-"))
-    surroundings = environment(folder)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(ran, file, surroundings) for file in found]):
-            file, code, text, took = done.result()
-            word = {0: "passed", NOT_RUN: "not run"}.get(code, "FAILED")
-            counts[word] += 1
-            print(f"{sum(counts.values()):2} of {len(found)}  {word:7} {took:6.1f} s  {file.relative_to(HERE)}", flush=True)
-            if word != "passed":
-                print(text, flush=True)
-    shutil.rmtree(folder, ignore_errors=True)  # a daemon that a failed test left may still write there
+    me, folder = os.getpid(), pathlib.Path(tempfile.mkdtemp(prefix="torch-tests-"))
+    running: Dict[int, Running] = {}
+    try:
+        prepare(folder)
+        counts = run(found, folder, running, until)
+    finally:
+        if os.getpid() == me:  # and no test's process
+            for pid in running:  # after an interrupt, which does not reach groups of their own
+                os.killpg(pid, signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
     print(f"files of tests with PyTorch: {counts['passed']} passed, {counts['FAILED']} failed, {counts['not run']} not run")
     return 1 if counts["FAILED"] else 0
 

@@ -123,6 +123,17 @@ class Lints(unittest.TestCase):
         self.assert_clean("packages", listed | {"docs/dependencies.md": "| package | why |\n| `g++` | compiler |\n"})
         self.assert_finds("packages", listed | {"docs/dependencies.md": "none\n"}, "has no row for g++")
 
+    def test_releases_compares_the_table_of_versions_and_the_gate(self):
+        def tree(tuned="2.1.0\n", page="# P\n\n## Versions\n\n| PyTorch | tests |\n| --- | --- |\n| 2.1.0 | all |\n", gate="2.1.0"):
+            return {"client/python/blazed/torch/releases.txt": tuned, "docs/pytorch.md": page,
+                    ".ci/run": f"./run test --torch {gate} 2>&1\n"}
+
+        self.assert_clean("releases", tree())
+        self.assert_finds("releases", tree(tuned="2.1.0\n2.2.0\n"), "has no row for 2.2.0")
+        self.assert_finds("releases", tree(tuned="2.2.0\n"), "names 2.1.0, which")
+        self.assert_finds("releases", tree(page="# P\n\n| 2.1.0 | x |\n\n## Versions\n\nNone.\n"), "has no row for 2.1.0")
+        self.assert_finds("releases", tree(gate="2.3.0"), "tests with 2.3.0, which")
+
     def test_commands_compares_page_and_program(self):
         source = {"client/blazectl/command_line.cc": 'AddVerb(app, o, Verb::kStatus, "status", "x"); f("--json");\n'}
         page = "### `status`\n--json --help --version\n"

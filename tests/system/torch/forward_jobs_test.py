@@ -1,21 +1,14 @@
 """Jobs that never train, beside the real daemon."""
 import json
-import pathlib
 import subprocess
-import sys
 import unittest
 
 from real_daemon import BIN, SteadyMachine
 
-JOB = pathlib.Path(__file__).with_name("forward_job.py")
-
 
 class Forward(SteadyMachine):
     def job(self, *arguments, **environment):
-        job = subprocess.run([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], capture_output=True, text=True,
-                             env={**self.environment, **environment}, timeout=600)
-        self.assertEqual(job.returncode, 0, job.stderr[-2000:])
-        return json.loads(job.stdout.splitlines()[-1])
+        return self.finished(self.started("forward_job.py", *arguments, **environment))
 
     def test_it_settles_answers_the_same_and_is_served_and_training_is_another_workload(self):
         self.start()

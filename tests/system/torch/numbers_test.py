@@ -1,14 +1,10 @@
 """The daemon is told of ways to run a graph, right and wrong ones: what the shim finds of each under the contract
 `rounding`."""
 import json
-import pathlib
 import subprocess
-import sys
 import unittest
 
 from real_daemon import BIN, SteadyMachine
-
-JOB = pathlib.Path(__file__).with_name("numbers_job.py")
 
 
 class Numbers(SteadyMachine):
@@ -21,10 +17,7 @@ class Numbers(SteadyMachine):
         return {way: found.get("equivalence") for way, found in told["ways"].items()}, told
 
     def job(self, *arguments, **environment):
-        job = subprocess.run([sys.executable, "-W", "ignore", JOB, *map(str, arguments)], capture_output=True, text=True,
-                             env={**self.environment, **environment}, timeout=900)
-        self.assertEqual(job.returncode, 0, job.stderr[-2000:])
-        return json.loads(job.stdout.splitlines()[-1])
+        return self.finished(self.started("numbers_job.py", *arguments, **environment))
 
     def explained(self):
         """What `blazectl explain` says of the workload seen last."""
