@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import signal
+import time
 
 import torch
 
@@ -32,8 +33,15 @@ class Numbers(torch.utils.data.Dataset):
         return self.rows[number], self.labels[number]
 
 
-def offer_another_way(before_build, before_probe=lambda: None):
-    """One more way to run each graph: the default's program, under the name `again`."""
+def sleeping(call, seconds):
+    def run(*inputs):
+        time.sleep(seconds)
+        return call(*inputs)
+    return run
+
+
+def offer_another_way(before_build, before_probe=lambda: None, sleep_s=0):
+    """One more way to run each graph: the default's program, under the name `again`, and without the default's sleep."""
     probed = host.TorchHost.probe
 
     def probe(self, handle, emit):
@@ -47,12 +55,18 @@ def offer_another_way(before_build, before_probe=lambda: None):
     def build(graphs, decisions, choices):
         before_build()
         made = built(graphs, decisions, ())
-        made.programs = tuple((graph, program.Program(graph.default.call, {}, "again")) for graph in graphs)
+        made.programs = tuple((graph, program.Program(graph.again, {}, "again")) for graph in graphs)
         return made
+
+    def decisions_of(graphs, ways):
+        for graph in graphs:
+            graph.again = graph.default.call
+            graph.default.call = sleeping(graph.again, sleep_s) if sleep_s else graph.again
+        return tuple(d for d in whole(graphs, ways) if d.kind == space.CHOICE)
 
     plan.build = build
     plan.ways_for = lambda device: [(space.CHOICE, ("compiled", "again"))]
-    space.decisions_of = lambda *asked: tuple(d for d in whole(*asked) if d.kind == space.CHOICE)
+    space.decisions_of = decisions_of
 
 
 class Trouble:

@@ -1,30 +1,18 @@
 """A settled PyTorch job beside the real daemon: `blazectl explain` says by its kernels why its plan won."""
 import json
-import pathlib
 import subprocess
-import sys
 import unittest
 
-from real_daemon import BIN, CONFIGURATION, Machine
-
-HERE = pathlib.Path(__file__).parent
+from real_daemon import BIN, SteadyMachine
 
 
-class Explained(Machine):
-    def setUp(self):
-        super().setUp()
-        pathlib.Path(f"{self.folder}/blazed.toml").write_text(CONFIGURATION, encoding="utf-8")
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = f"{self.folder}/inductor"
-        self.start()
-
+class Explained(SteadyMachine):
     def trained(self):
-        done = subprocess.run([sys.executable, "-W", "ignore", HERE / "explained_job.py"], timeout=600,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
-        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
-        told = json.loads(done.stdout.splitlines()[-1])
+        self.start()
+        told = self.finished(self.started("explained_job.py"))
         self.assertEqual((told["why_not"], told["error"]), ("", ""))
         self.assertIsNotNone(told["settled_at"], told["status"])
-        self.assertEqual(told["status"]["champion"], "graph 0 runs as=awake")
+        self.assertEqual(told["status"]["champion"], "graph 0 runs as=again")
         return told
 
     def explained(self, *flags):
