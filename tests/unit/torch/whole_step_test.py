@@ -9,7 +9,7 @@ from operation_recorder import OperationRecorder
 
 import blazed
 import blazed.torch
-from blazed.torch import reach, step_probe
+from blazed.torch import reach, step_probe, updates
 from blazed.torch.snapshot import Snapshot
 from blazed.torch.step_state import StepState
 
@@ -134,6 +134,17 @@ class WholeStep(unittest.TestCase):
     def test_on_the_cpu_it_is_not_offered(self):
         with support.scripted(Script(), None) as made:
             training = trainings.Training()
+            trainings.run(training, blazed.torch.train_step(training.step), 30)
+            self.assertRegex(blazed.torch.current_job().why_no_whole_step(), "NVIDIA GPUs alone")
+        self.assertEqual([d.options for d in made[0].workload.decisions], [(updates.AS_IT_IS, updates.COMPILED)])
+
+    def test_on_the_cpu_nothing_is_offered_where_the_updates_are_not_known(self):
+        class Own(torch.optim.SGD):
+            pass
+
+        with support.scripted(Script(), None) as made:
+            training = trainings.Training()
+            training.optimiser = Own(training.model.parameters(), lr=training.lr)
             trainings.run(training, blazed.torch.train_step(training.step), 30)
             self.assertRegex(blazed.torch.current_job().why_not, "NVIDIA GPUs alone")
         self.assertEqual(made, [])
