@@ -5,6 +5,8 @@ import unittest
 
 from real_daemon import SteadyMachine
 
+LONG = 3000  # steps of the job whose daemon dies; trainings without blazed are as long at least, so that one serves all
+
 
 class TunedJobs(SteadyMachine):
     without_blazed = []  # losses of the longest such training so far
@@ -15,7 +17,7 @@ class TunedJobs(SteadyMachine):
     def plain(self, steps):
         """Losses of so many steps without blazed."""
         if len(self.without_blazed) < steps:
-            type(self).without_blazed = self.finished(self.job(2 * steps, BLAZED_MODE="off"))["losses"]
+            type(self).without_blazed = self.finished(self.job(max(steps, LONG), BLAZED_MODE="off"))["losses"]
         return self.without_blazed[:steps]
 
     def test_trains_to_the_same_bits_while_variants_run(self):
@@ -43,7 +45,7 @@ class TunedJobs(SteadyMachine):
 
     def test_a_daemon_that_dies_costs_nothing(self):
         self.start()
-        job = self.job(3000, "--until-tried", 1)
+        job = self.job(LONG, "--until-tried", 1)
         self.wait_for(lambda: "session" in self.log() or job.poll() is not None)
         self.stop(signal.SIGKILL)
         told = self.finished(job)
