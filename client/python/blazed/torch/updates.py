@@ -4,8 +4,8 @@ tensors at once, and `compiled`. Both round otherwise than the optimiser's own w
 Offered for optimisers of torch.optim whose state lies where it trains. An update runs inside the optimiser's own hooks and
 in place of its `step` for as long as the step's function runs; what it was not made for runs as the script has it: a
 closure, scaled gradients, another thread, a step that the script put there since, a parameter that the way does not
-fit. A learning rate that is a Python number is handed to a compiled update as a
-tensor, so that a schedule does not compile it anew.
+fit. A learning rate that is a Python number is handed to a compiled update as a tensor, so that a schedule does not compile
+it anew.
 """
 import contextlib
 import inspect
